@@ -12,6 +12,7 @@ struct hd_device {
     int threads;
     struct hd_schedules *db; /* NULL = none */
     bool timed;
+    const struct hd_made *made; /* NULL = none */
     hd_fence fences;
 };
 
@@ -37,6 +38,7 @@ static hd_status cpu_open(hd_ctx *ctx, const struct hd_device_options *opt, hd_d
     if (!d) return hd_fail(ctx, HD_NOMEM, "cpu: no memory for the device");
     d->mem.device = "cpu";
     d->timed = opt->timed;
+    d->made = opt->made;
     d->threads = opt->threads ? opt->threads : hd_cores();
     if (!hd_threads_open(d->threads)) d->threads = 1;
     hd_status s = opt->db ? hd_schedules_open(ctx, opt->db, false, &d->db) : HD_OK;
@@ -100,6 +102,7 @@ static hd_status cpu_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step
         cpu_unload(d, x);
         return hd_note(ctx, s, "while loading %s on device cpu", m->name);
     }
+    if (step < 0 && d->made) hd_cpu_plan_made(x->plan, d->made);
     x->buffers = hd_new_array(x->arena, void *, (size_t)x->io.n_in + (size_t)x->io.n_out + 1);
     *out = x;
     return HD_OK;

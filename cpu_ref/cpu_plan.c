@@ -418,6 +418,35 @@ void hd_cpu_plan_destroy(struct hd_cpu_plan *p) {
 
 /* ---- running -------------------------------------------------------------------------------- */
 
+/* The last step that writes into the memory of the view; -1 = none does. */
+static int last_writer(const struct hd_cpu_plan *p, int view) {
+    int root = hd_cpu_root(p, view);
+    for (int i = (int)p->n_steps - 1; i >= 0; i--)
+        for (int k = 0; k < p->steps[i].n_out; k++) {
+            int to = p->steps[i].out[k];
+            if (to >= 0 && hd_cpu_root(p, to) == root) return i;
+        }
+    return -1;
+}
+
+void hd_cpu_plan_made(struct hd_cpu_plan *p, const struct hd_made *made) {
+    p->made = made;
+    p->done_by = hd_new_array(p->arena, int, p->n_steps + 1);
+    p->next_done = hd_new_array(p->arena, int, (size_t)p->model->n_outputs + 1);
+    memset(p->done_by, 0xff, (p->n_steps + 1) * sizeof *p->done_by);
+    for (int i = 0; i < p->model->n_outputs; i++) {
+        int step = last_writer(p, p->out_view[i]);
+        if (step < 0) continue;
+        p->next_done[i] = p->done_by[step];
+        p->done_by[step] = i;
+    }
+}
+
+static void tell(const struct hd_cpu_plan *p, size_t step) {
+    for (int i = p->done_by[step]; i >= 0; i = p->next_done[i])
+        p->made->output(p->made->user, i, p->at[p->out_view[i]]);
+}
+
 /* With one thread its processor time: what other programs take is left out. */
 static double now(const struct hd_cpu_plan *p) {
     struct timespec t;
@@ -444,6 +473,7 @@ hd_status hd_cpu_plan_run(hd_ctx *ctx, struct hd_cpu_plan *p, void *const *buffe
         double start = timed ? now(p) : 0;
         TRY(hd_continue(ctx));
         TRY(s->run(&r, s));
+        if (p->made) tell(p, i);
         double took = timed ? now(p) - start : 0;
         if (timed && (s->seconds == 0 || took < s->seconds)) s->seconds = took;
     }

@@ -97,8 +97,11 @@ struct hd_cpu_plan {
     int **user;            /* ... and which */
     struct hd_host_io io;
     const hd_model *model;
-    int *out_view;            /* per output of io: where it comes from */
-    struct hd_tensor *golden; /* operands of golden kernels, for hd_golden_node */
+    int *out_view;              /* per output of io: where it comes from */
+    const struct hd_made *made; /* NULL = nobody wants to know */
+    int *done_by, *next_done;   /* per step: the first output that it writes last; per output: one
+                                   more   of the same step; -1 = none */
+    struct hd_tensor *golden;   /* operands of golden kernels, for hd_golden_node */
     hd_arena *golden_results, *golden_scratch;
     void **at; /* per view, for the run */
 };
@@ -108,6 +111,8 @@ hd_status hd_cpu_plan_create(hd_ctx *ctx, const hd_graph *g, const hd_model *m,
                              const struct hd_host_io *io, const int *nodes, size_t n, int threads,
                              struct hd_schedules *db, struct hd_cpu_plan **out);
 void hd_cpu_plan_destroy(struct hd_cpu_plan *p); /* NULL is fine */
+/* Runs tell it of the outputs of the model, in the order in which they are made. */
+void hd_cpu_plan_made(struct hd_cpu_plan *p, const struct hd_made *made);
 /* buffers: of inputs, then of outputs. */
 hd_status hd_cpu_plan_run(hd_ctx *ctx, struct hd_cpu_plan *p, void *const *buffers, bool timed);
 

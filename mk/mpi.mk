@@ -4,7 +4,10 @@ test-mpi: heddle ## training and searches on several ranks, kills; installs Open
 	$(Q)$(MAKE) --no-print-directory mpi-ranks
 mpi-ranks: heddle $(B)/libhd_mpi.so
 	$(Q)OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 sh -c 'python3 test/train/ranks.py $(B)/heddle $(B)/ranks && python3 test/explore/ranks.py $(B)/heddle $(B)/explore-ranks'
-nightly: test-mpi
+test-race: ## exchange of gradients in a thread, under ThreadSanitizer
+	$(Q)$(MAKE) --no-print-directory BUILD=tsan build/tsan/test/unit/train/test_shards
+	$(Q)HEDDLE_PLUGINS=none build/tsan/test/unit/train/test_shards
+nightly: test-mpi test-race
 bench-train: heddle ## steps of training beside PyTorch (python3-torch, libopenblas0-pthread)
 	$(Q)/usr/bin/python3 scripts/torch_speed.py $(B)/heddle
 test-train-digits: heddle rtl-base ## digits from scratch, float and int8 on rtl, five splits
@@ -16,4 +19,4 @@ search-channels: heddle ## channel counts by cycles, and the accuracy of those w
 test-train-tasks: $(B)/test/unit/train/test_tasks ## networks of heddle train TASK reach their results, 3 minutes
 	$(Q)$< all
 nightly: test-train-tasks
-.PHONY: test-mpi mpi-ranks test-train-tasks
+.PHONY: test-mpi test-race mpi-ranks test-train-tasks

@@ -22,6 +22,13 @@ struct hd_mem_options { /* simulated DRAM; zero in a field = the machine's defau
     uint64_t jitter_seed;
 };
 
+/* Told of an output of a whole graph as soon as nothing of the run writes it again, in the thread
+ * that runs. data: dense, in this process, good until the next run. */
+struct hd_made {
+    void (*output)(void *user, int output, const void *data);
+    void *user;
+};
+
 struct hd_device_options {
     const char *name;          /* by which it was asked for: a remote device has its host in it */
     struct hd_machine machine; /* simulators build this machine; boards must be it */
@@ -39,6 +46,7 @@ struct hd_device_options {
     const char *db;   /* cpu: file of schedules that were measured (heddle tune); NULL = none */
     const struct hd_probe *probe; /* NULL = none; outlives the device. Simulators call it */
     const struct hd_wave *wave;   /* NULL = none; the same. Device rtl alone */
+    const struct hd_made *made;   /* NULL = none; the same. Device cpu alone */
 };
 
 struct hd_unit_counters {

@@ -20,6 +20,25 @@ static bool started_together(void) {
     return n && atoi(n) > 1;
 }
 
+static hd_status does_not_start(hd_ctx *ctx, const char *why) {
+    return hd_fail(ctx, HD_UNSUPPORTED,
+                   "mpirun started several processes, and %s: install Debian's libopenmpi-dev and "
+                   "openmpi-bin, then build again",
+                   why);
+}
+
+hd_status hd_ranks_over(hd_ctx *ctx, const struct hd_mpi_api *api, hd_ranks **out) {
+    hd_ranks *r = calloc(1, sizeof *r);
+    if (!r) return hd_fail(ctx, HD_NOMEM, "no memory for ranks");
+    r->mpi = api;
+    if (api->version != HD_MPI_API || api->open(&r->me, &r->n)) {
+        free(r);
+        return does_not_start(ctx, "MPI does not start");
+    }
+    *out = r;
+    return HD_OK;
+}
+
 hd_status hd_ranks_open(hd_ctx *ctx, hd_ranks **out) {
     hd_ranks alone = {.n = 1}, *r = malloc(sizeof *r);
     if (!r) return hd_fail(ctx, HD_NOMEM, "no memory for ranks");
@@ -27,15 +46,9 @@ hd_status hd_ranks_open(hd_ctx *ctx, hd_ranks **out) {
     if (started_together()) {
         void *lib = hd_plugin_open(MPI_FILE, HD_PLUGIN_GLOBAL);
         const struct hd_mpi_api *api = lib ? dlsym(lib, HD_MPI_ENTRY) : NULL;
-        int bad = !api || api->version != HD_MPI_API || api->open(&r->me, &r->n);
-        if (bad) {
-            free(r);
-            return hd_fail(ctx, HD_UNSUPPORTED,
-                           "mpirun started several processes, and %s: install Debian's "
-                           "libopenmpi-dev and openmpi-bin, then build again",
-                           lib ? "MPI does not start" : "there is no " MPI_FILE);
-        }
-        r->mpi = api;
+        free(r);
+        if (api) return hd_ranks_over(ctx, api, out);
+        return does_not_start(ctx, "there is no " MPI_FILE);
     }
     *out = r;
     return HD_OK;

@@ -19,9 +19,13 @@ typedef struct hd_ranks hd_ranks;
 
 /* Once in a process. Errors: HD_UNSUPPORTED, mpirun started several and there is no plug-in. */
 hd_status hd_ranks_open(hd_ctx *ctx, hd_ranks **out);
+/* The same over a transport of the caller's. */
+struct hd_mpi_api;
+hd_status hd_ranks_over(hd_ctx *ctx, const struct hd_mpi_api *api, hd_ranks **out);
 int hd_ranks_me(const hd_ranks *r); /* 0 .. n - 1 */
 int hd_ranks_n(const hd_ranks *r);
-/* Sends `bytes` to a rank while as many come from it. Both call. */
+/* Sends `bytes` to a rank while as many come from it. Both call; any thread may, one at a time. It
+ * sleeps where it waits, since a core may be what the other rank needs. */
 hd_status hd_ranks_exchange(hd_ctx *ctx, hd_ranks *r, int with, const void *send, void *receive,
                             size_t bytes);
 /* A message to a rank; one from a rank, or from any (-1): *out_from, *out_bytes, at most `room`. */

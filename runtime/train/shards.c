@@ -1,16 +1,43 @@
 /* Sums over shards: see shards.h. */
 #include "runtime/train/shards.h"
 
-enum { LEVELS = 31 };
+#include <pthread.h>
+#include <string.h>
+
+/* BUCKET: elements, at least. One exchange costs some 100 us of waiting; 256 KiB are added and sent
+ * in about as long. */
+enum { LEVELS = 31, BUCKET = 1 << 16 };
+
+struct bucket {
+    size_t at, elems;     /* of the buffers */
+    int first, n_outputs; /* in the order in which they are made */
+    int missing;          /* of the last shard: outputs that are not made yet; under the lock */
+};
 
 struct hd_shards {
     hd_ranks *ranks;
-    int shards, me, n_ranks, n, results; /* n: gradients */
-    size_t *at, elems;    /* of a buffer: where a gradient begins, behind the results */
+    int shards, me, n_ranks, n, results; /* n: results, gradients */
+    int mine, left;     /* shards of this rank; that did not begin yet in this step */
+    size_t *at, elems;  /* of a buffer: where an output begins */
+    const size_t *size; /* of an output */
+    const int *order;
+    int *bucket_of;
+    struct bucket *bucket;
+    int n_buckets;
     float *level[LEVELS]; /* sums of 2^i shards */
     bool full[LEVELS];
-    float *fresh, *other; /* of the shard that runs; of another rank */
+    float *fresh, *sum, *other; /* of the shard that runs; of this rank, then of all; of another */
+    const float **made;         /* outputs of the last shard */
     const float **gradients;
+
+    bool threaded;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool stop;
+    int next;    /* the first bucket that is not summed */
+    hd_ctx *ctx; /* the thread's */
+    hd_status status;
 };
 
 static hd_status check(hd_ctx *ctx, int shards, int ranks) {
@@ -22,22 +49,126 @@ static hd_status check(hd_ctx *ctx, int shards, int ranks) {
     return HD_OK;
 }
 
-hd_status hd_shards_open(hd_ctx *ctx, hd_arena *a, int shards, hd_ranks *ranks, const size_t *bytes,
-                         int n, int results, struct hd_shards **out) {
-    struct hd_shards *s = hd_new(a, struct hd_shards);
-    s->ranks = ranks, s->n = n, s->results = results, s->n_ranks = ranks ? hd_ranks_n(ranks) : 1;
-    s->shards = shards < 1 ? s->n_ranks : shards, s->me = ranks ? hd_ranks_me(ranks) : 0;
-    TRY(check(ctx, s->shards, s->n_ranks));
-    s->at = hd_new_array(a, size_t, (size_t)n + 1);
-    s->elems = (size_t)results;
-    for (int i = 0; i < n; i++) {
-        s->at[i] = s->elems;
-        s->elems += bytes[i] / sizeof(float);
+/* ---- buckets ----------------------------------------------------------------------------------
+ */
+
+static void make_buckets(struct hd_shards *s) {
+    struct bucket *b = NULL;
+    for (int i = 0; i < s->n; i++) {
+        int output = s->order[i];
+        if (!b || b->elems >= BUCKET) {
+            b = &s->bucket[s->n_buckets++];
+            *b = (struct bucket){.at = s->elems, .first = i};
+        }
+        s->at[output] = s->elems;
+        s->bucket_of[output] = s->n_buckets - 1;
+        s->elems += s->size[output];
+        b->elems += s->size[output];
+        b->n_outputs++;
     }
-    s->gradients = hd_new_array(a, const float *, (size_t)n + 1);
-    for (int i = 0; i < LEVELS && 1 << i <= s->shards / s->n_ranks; i++)
-        s->level[i] = hd_new_array(a, float, s->elems);
+}
+
+/* left + right, into left. */
+static void add(float *left, const float *right, size_t n) {
+    for (size_t i = 0; i < n; i++) left[i] += right[i];
+}
+
+/* The sum of the last shard's outputs, of this rank's other shards, of other ranks. */
+static hd_status reduce(hd_ctx *ctx, struct hd_shards *s, const struct bucket *b) {
+    float *sum = s->sum + b->at, factor = 1 / (float)s->shards;
+    for (int i = 0; i < b->n_outputs; i++) {
+        int output = s->order[b->first + i];
+        memcpy(s->sum + s->at[output], s->made[output], s->size[output] * sizeof *sum);
+    }
+    for (int i = 0; 1 << i < s->mine; i++) add(sum, s->level[i] + b->at, b->elems);
+    for (int with = 1; with < s->n_ranks; with *= 2) {
+        float *other = s->other + b->at;
+        TRY(hd_ranks_exchange(ctx, s->ranks, s->me ^ with, sum, other, b->elems * sizeof *sum));
+        add(sum, other, b->elems);
+    }
+    for (int i = 0; i < b->n_outputs; i++) {
+        int output = s->order[b->first + i];
+        size_t n = output > 0 && output < s->results ? 0 : s->size[output];
+        for (size_t k = 0; k < n; k++) s->sum[s->at[output] + k] *= factor;
+    }
+    return HD_OK;
+}
+
+/* ---- the thread -------------------------------------------------------------------------------
+ */
+
+static bool ready(const struct hd_shards *s) {
+    return s->next < s->n_buckets && !s->bucket[s->next].missing;
+}
+
+static void *work(void *user) {
+    struct hd_shards *s = user;
+    pthread_mutex_lock(&s->lock);
+    while (!s->stop) {
+        if (!ready(s)) {
+            pthread_cond_wait(&s->changed, &s->lock);
+            continue;
+        }
+        const struct bucket *b = &s->bucket[s->next];
+        hd_status status = s->status;
+        pthread_mutex_unlock(&s->lock);
+        if (status == HD_OK) status = reduce(s->ctx, s, b);
+        pthread_mutex_lock(&s->lock);
+        s->status = status;
+        if (++s->next == s->n_buckets) pthread_cond_broadcast(&s->changed);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+static hd_status start(hd_ctx *ctx, struct hd_shards *s) {
+    s->ctx = hd_ctx_create();
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changed, NULL);
+    s->threaded = !pthread_create(&s->thread, NULL, work, s);
+    if (s->threaded) return HD_OK;
+    hd_ctx_destroy(s->ctx);
+    return hd_fail(ctx, HD_NOMEM, "no thread to exchange gradients");
+}
+
+void hd_shards_close(struct hd_shards *s) {
+    if (!s || !s->threaded) return;
+    pthread_mutex_lock(&s->lock);
+    s->stop = true;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->thread, NULL);
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->changed);
+    hd_ctx_destroy(s->ctx);
+}
+
+/* ---- for the trainer --------------------------------------------------------------------------
+ */
+
+hd_status hd_shards_open(hd_ctx *ctx, hd_arena *a, int shards, hd_ranks *ranks,
+                         const struct hd_shard_outputs *outputs, struct hd_shards **out) {
+    struct hd_shards *s = hd_new(a, struct hd_shards);
+    s->n_ranks = ranks ? hd_ranks_n(ranks) : 1, s->me = ranks ? hd_ranks_me(ranks) : 0;
+    s->shards = shards < 1 ? s->n_ranks : shards, s->ranks = ranks;
+    TRY(check(ctx, s->shards, s->n_ranks));
+    s->mine = s->left = s->shards / s->n_ranks;
+    s->results = outputs->results, s->n = outputs->results + outputs->gradients;
+    size_t n = (size_t)s->n + 1;
+    s->order = hd_dup(a, outputs->order, (size_t)s->n * sizeof *s->order);
+    s->size = hd_dup(a, outputs->elems, (size_t)s->n * sizeof *s->size);
+    s->at = hd_new_array(a, size_t, n);
+    s->bucket_of = hd_new_array(a, int, n);
+    s->bucket = hd_new_array(a, struct bucket, n);
+    s->made = hd_new_array(a, const float *, n);
+    s->gradients = hd_new_array(a, const float *, n);
+    make_buckets(s);
+    for (int i = 0; 1 << i < s->mine; i++) s->level[i] = hd_new_array(a, float, s->elems);
+    s->fresh = hd_new_array(a, float, s->elems);
+    s->sum = hd_new_array(a, float, s->elems);
     s->other = hd_new_array(a, float, s->elems);
+    s->next = s->n_buckets;
+    if (s->n_ranks > 1) TRY(start(ctx, s));
     *out = s;
     return HD_OK;
 }
@@ -46,21 +177,31 @@ int hd_shards_n(const struct hd_shards *s) {
     return s->shards;
 }
 
-int hd_shards_mine(const struct hd_shards *s, int *first) {
-    int n = s->shards / s->n_ranks;
-    *first = s->me * n;
-    return n;
+int hd_shards_begin(struct hd_shards *s, int *first) {
+    memset(s->full, 0, sizeof s->full);
+    s->left = s->mine;
+    *first = s->me * s->mine;
+    return s->mine;
 }
 
 void hd_shards_room(struct hd_shards *s, void **out) {
-    s->fresh = s->full[0] ? s->other : s->level[0];
-    for (int i = 0; i < s->results; i++) out[i] = s->fresh + i;
-    for (int i = 0; i < s->n; i++) out[s->results + i] = s->fresh + s->at[i];
+    float *to = s->mine == 1 || s->full[0] ? s->fresh : s->level[0];
+    for (int i = 0; i < s->n; i++) out[i] = to + s->at[i];
+    if (--s->left) return;
+    memset(s->made, 0, (size_t)s->n * sizeof *s->made);
+    if (s->threaded) pthread_mutex_lock(&s->lock);
+    for (int i = 0; i < s->n_buckets; i++) s->bucket[i].missing = s->bucket[i].n_outputs;
+    s->next = 0;
+    if (s->threaded) pthread_mutex_unlock(&s->lock);
 }
 
-/* left + right, into left. */
-static void add(float *left, const float *right, size_t n) {
-    for (size_t i = 0; i < n; i++) left[i] += right[i];
+void hd_shards_made(struct hd_shards *s, int output, const float *data) {
+    if (s->left || s->made[output]) return;
+    struct bucket *b = &s->bucket[s->bucket_of[output]];
+    s->made[output] = data;
+    if (s->threaded) pthread_mutex_lock(&s->lock);
+    if (!--b->missing && s->threaded) pthread_cond_broadcast(&s->changed);
+    if (s->threaded) pthread_mutex_unlock(&s->lock);
 }
 
 /* The sum of two full levels goes to the next: buffers change places, nothing is copied. */
@@ -78,26 +219,26 @@ static void carry(struct hd_shards *s, int i) {
 }
 
 void hd_shards_add(struct hd_shards *s) {
-    if (!s->full[0]) {
+    if (!s->left) { /* what the run did not tell of */
+        for (int i = 0; i < s->n; i++) hd_shards_made(s, i, s->fresh + s->at[i]);
+    } else if (!s->full[0]) {
         s->full[0] = true;
-        return;
+    } else {
+        add(s->level[0], s->fresh, s->elems);
+        carry(s, 0);
     }
-    add(s->level[0], s->fresh, s->elems);
-    carry(s, 0);
 }
 
 hd_status hd_shards_sum(hd_ctx *ctx, struct hd_shards *s, float *r, const float *const **out) {
-    int top = 0;
-    while (!s->full[top]) top++;
-    float *sum = s->level[top], factor = 1 / (float)s->shards;
-    for (int with = 1; with < s->n_ranks; with *= 2) {
-        TRY(hd_ranks_exchange(ctx, s->ranks, s->me ^ with, sum, s->other, s->elems * sizeof *sum));
-        add(sum, s->other, s->elems);
-    }
-    for (int i = 0; i < s->results; i++) r[i] = i ? sum[i] : sum[i] * factor;
-    for (size_t i = (size_t)s->results; i < s->elems; i++) sum[i] *= factor;
-    for (int i = 0; i < s->n; i++) s->gradients[i] = sum + s->at[i];
-    s->full[top] = false;
+    if (s->threaded) pthread_mutex_lock(&s->lock);
+    while (s->threaded && s->next < s->n_buckets) pthread_cond_wait(&s->changed, &s->lock);
+    for (; s->next < s->n_buckets && s->status == HD_OK; s->next++)
+        s->status = reduce(ctx, s, &s->bucket[s->next]);
+    hd_status status = s->status;
+    if (s->threaded) pthread_mutex_unlock(&s->lock);
+    if (status != HD_OK) return hd_fail(ctx, status, "%s", hd_message(s->ctx));
+    for (int i = 0; i < s->results; i++) r[i] = s->sum[s->at[i]];
+    for (int i = s->results; i < s->n; i++) s->gradients[i - s->results] = s->sum + s->at[i];
     *out = s->gradients;
     return HD_OK;
 }

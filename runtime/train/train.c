@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compiler/compiler.h"
+#include "compiler/ir/memory.h"
 #include "runtime/base/io.h"
 #include "runtime/runtime.h"
 #include "runtime/train/graph.h"
@@ -27,6 +28,7 @@ struct hd_trainer {
     int ranges;               /* their state */
     struct half step, update; /* update.g is NULL: step has all of it */
     struct hd_shards *shards; /* where it has not */
+    struct hd_made made;      /* ... and they are told of what a run has made */
     int n_data, n_results;    /* before state: inputs; loss, metrics */
     int n_state, n_weights;   /* state: step, weights, what the optimiser keeps */
     bool steps;               /* the first half has an input behind the data: the step's number */
@@ -90,11 +92,12 @@ static bool limited(const struct hd_memory_limit *m) {
     return m->bytes > 0 || m->share > 0;
 }
 
-/* out: NULL = what the limit of the options did is not asked for, and there is none. */
+/* out: NULL = what the limit of the options did is not asked for, and there is none. made: NULL =
+ * nobody wants to know. */
 static hd_status compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
-                         struct hd_recomputed *out, struct half *to) {
+                         struct hd_recomputed *out, const struct hd_made *made, struct half *to) {
     struct hd_compile_options c = {.host_only = true, .latency_hiding = true, .prepared = true};
-    struct hd_device_options d = {.threads = o->threads};
+    struct hd_device_options d = {.threads = o->threads, .made = made};
     hd_graph *legal = NULL;
     TRY(hd_machine_load(ctx, "base", &c.machine));
     TRY(hd_graph_copy(ctx, g, &legal));
@@ -110,7 +113,7 @@ static hd_status compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_o
 hd_status hd_train_compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
                            hd_model **out_m, hd_session **out_s) {
     struct half h = {0};
-    hd_status s = compile(ctx, g, o, NULL, &h);
+    hd_status s = compile(ctx, g, o, NULL, NULL, &h);
     *out_m = h.m, *out_s = h.s;
     return s;
 }
@@ -130,6 +133,57 @@ static hd_status check_batch(hd_ctx *ctx, const hd_trainer *t) {
     return HD_OK;
 }
 
+/* ---- shards --------------------------------------------------------------------------------- */
+
+static void made(void *user, int output, const void *data) {
+    const hd_trainer *t = user;
+    if (t->shards) hd_shards_made(t->shards, output, data);
+}
+
+struct place { /* of an output among the others of a run */
+    int output;
+    size_t at;
+};
+
+static int by_place(const void *a, const void *b) {
+    const struct place *x = a, *y = b;
+    return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : x->output - y->output;
+}
+
+/* The outputs of the first half as its nodes are to run. */
+static hd_status order_outputs(hd_ctx *ctx, hd_arena *a, const hd_model *m, int *order) {
+    hd_graph *g = NULL;
+    struct hd_mem_plan plan;
+    TRY(hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &g));
+    hd_mem_order_graph(g, a, &plan);
+    size_t *at = hd_new_array(a, size_t, g->n_nodes + 1);
+    struct place *p = hd_new_array(a, struct place, (size_t)m->n_outputs + 1);
+    for (size_t i = 0; i < plan.n_order; i++) at[plan.order[i]] = i + 1;
+    for (int i = 0; i < m->n_outputs; i++) {
+        int node = g->tensors[m->values[m->outputs[i]].tensor].producer;
+        p[i] = (struct place){i, node < 0 ? 0 : at[node]};
+    }
+    qsort(p, (size_t)m->n_outputs, sizeof *p, by_place);
+    for (int i = 0; i < m->n_outputs; i++) order[i] = p[i].output;
+    hd_graph_destroy(g);
+    return HD_OK;
+}
+
+static hd_status open_shards(hd_ctx *ctx, hd_trainer *t, const struct hd_train_options *o) {
+    hd_arena *a = hd_arena_create();
+    size_t n = (size_t)t->n_results + (size_t)t->n_weights + 1, *elems = hd_new_array(a, size_t, n);
+    int *order = hd_new_array(a, int, n);
+    struct hd_shard_outputs outputs = {t->n_results, t->n_weights, elems, order};
+    for (int i = 0; i < t->n_results; i++) elems[i] = 1;
+    for (int i = 0; i < t->n_weights; i++)
+        elems[t->n_results + i] = t->bytes[1 + i] / sizeof(float);
+    hd_status s = order_outputs(ctx, a, t->step.m, order);
+    if (s == HD_OK) s = hd_shards_open(ctx, t->arena, o->shards, o->ranks, &outputs, &t->shards);
+    if (s == HD_OK) t->n_shards = hd_shards_n(t->shards);
+    hd_arena_destroy(a);
+    return s;
+}
+
 static hd_status open_trainer(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
                               hd_trainer *t) {
     struct hd_trained weights = {0};
@@ -142,16 +196,14 @@ static hd_status open_trainer(hd_ctx *ctx, const hd_graph *g, const struct hd_tr
     TRY(check_batch(ctx, t));
     make_room(t);
     t->n_shards = 1;
-    if (!alone) {
-        TRY(hd_shards_open(ctx, t->arena, o->shards, o->ranks, t->bytes + 1, t->n_weights,
-                           t->n_results, &t->shards));
-        t->n_shards = hd_shards_n(t->shards);
-    }
+    t->made = (struct hd_made){made, t};
     if (weights.n_ranges) TRY(hd_graph_copy(ctx, g, &t->file));
     t->o = *o, t->ranges = 1 + weights.ranges;
     t->limited = limited(&o->memory);
-    TRY(compile(ctx, t->step.g, o, &t->recomputed, &t->step));
-    return alone ? HD_OK : compile(ctx, t->update.g, o, NULL, &t->update);
+    TRY(compile(ctx, t->step.g, o, &t->recomputed, &t->made, &t->step));
+    if (alone) return HD_OK;
+    TRY(open_shards(ctx, t, o));
+    return compile(ctx, t->update.g, o, NULL, NULL, &t->update);
 }
 
 hd_status hd_trainer_open(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
@@ -180,7 +232,7 @@ static hd_status whole_step(hd_ctx *ctx, hd_trainer *t, const void *const *in, f
 
 /* The gradients of this rank's shards, the sum over all, the update. */
 static hd_status step_of_shards(hd_ctx *ctx, hd_trainer *t, const void *const *in, float *r) {
-    int first = 0, n = hd_shards_mine(t->shards, &first);
+    int first = 0, n = hd_shards_begin(t->shards, &first);
     for (int k = first; k < first + n; k++) {
         float number = t->state[0][0] * (float)t->n_shards + (float)k;
         const void **at = t->step.in;
@@ -254,7 +306,7 @@ hd_status hd_trainer_ranges(hd_ctx *ctx, hd_trainer *t) {
     hd_status s = hd_graph_copy(ctx, t->file, &step.g);
     if (s == HD_OK) s = hd_ranges_apply(ctx, step.g, t->file, t->state[t->ranges], t->o.ranges);
     if (s == HD_OK) s = hd_train_graph(ctx, step.g, &t->o, update, t->arena, &weights);
-    if (s == HD_OK) s = compile(ctx, step.g, &t->o, &t->recomputed, &step);
+    if (s == HD_OK) s = compile(ctx, step.g, &t->o, &t->recomputed, &t->made, &step);
     if (update) hd_graph_destroy(update);
     close_half(s == HD_OK ? &t->step : &step);
     if (s == HD_OK) t->step = step;
@@ -365,6 +417,7 @@ hd_status hd_trainer_load(hd_ctx *ctx, hd_trainer *t, const char *path) {
 
 void hd_trainer_close(hd_trainer *t) {
     if (!t) return;
+    hd_shards_close(t->shards);
     close_half(&t->step);
     close_half(&t->update);
     if (t->file) hd_graph_destroy(t->file);

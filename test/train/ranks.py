@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Training on 1, 2 and 4 ranks writes the same bytes; a killed job goes on to the same bytes.
+"""Training on 1, 2, 4 and 8 ranks writes the same bytes; a killed job goes on to the same bytes.
 
 usage: ranks.py HEDDLE WORK      exit 1 with the first difference. Needs mpirun and libhd_mpi.so."""
 import os
@@ -49,7 +49,7 @@ def kill_one(heddle, work):
 def main(heddle, work):
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)
-    for n in (0, 1, 2, 4):
+    for n in (0, 1, 2, 4, 8):
         subprocess.run(command(heddle, n, f"{work}/{n}.onnx", 2), check=True, stdout=subprocess.DEVNULL)
         if n:
             want_same(f"{n} under mpirun, and one process alone, train the same bits", f"{work}/0.onnx", f"{work}/{n}.onnx")

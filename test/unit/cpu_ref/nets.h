@@ -112,7 +112,21 @@ static inline void compare(const struct net *n, const hd_graph *g, const struct 
     }
 }
 
-/* Two runs on `name` and on golden; how: for messages. */
+struct told { /* the output as a run told of it, and how often */
+    void *data;
+    size_t bytes;
+    int times;
+};
+
+static inline void keep_told(void *user, int output, const void *data) {
+    struct told *t = user;
+    assert_int_equal(output, 0);
+    memcpy(t->data, data, t->bytes);
+    t->times++;
+}
+
+/* Two runs on `name` and on golden; how: for messages. Device cpu tells of the output when it is
+ * complete: once, or not at all where no step writes it. */
 static inline void run_net(hd_ctx *ctx, const struct net *n, const char *name, int threads,
                            const char *how) {
     hd_graph *g = NULL;
@@ -121,8 +135,11 @@ static inline void run_net(hd_ctx *ctx, const struct net *n, const char *name, i
     const char *device[2] = {"golden", name};
     const struct hd_value_info *v = &m->values[m->outputs[0]];
     void *in[INPUTS] = {NULL}, *out[2];
+    struct told told = {malloc(hd_value_dense_bytes(v) + 1), hd_value_dense_bytes(v), 0};
+    struct hd_made made = {keep_told, &told};
     for (int i = 0; i < 2; i++) {
-        struct hd_device_options o = {.machine = m->machine, .threads = threads, .name = device[i]};
+        struct hd_device_options o = {
+            .machine = m->machine, .threads = threads, .name = device[i], .made = &made};
         if (hd_session_open(ctx, m, device[i], &o, &s[i]) != HD_OK)
             fail_msg("%s: %s", n->nodes, hd_message(ctx));
         out[i] = malloc(hd_value_dense_bytes(v) + 1);
@@ -133,12 +150,16 @@ static inline void run_net(hd_ctx *ctx, const struct net *n, const char *name, i
             if (hd_session_run(ctx, s[i], (const void *const *)in, &out[i]) != HD_OK)
                 fail_msg("%s: %s", n->nodes, hd_message(ctx));
         compare(n, g, v, out[1], out[0], how);
+        if (strcmp(name, "cpu") == 0) assert_int_equal(told.times, run + 1);
+        if (told.times && memcmp(told.data, out[1], told.bytes) != 0)
+            fail_msg("%s: %s: the output was told of before it was complete", n->nodes, how);
         for (int i = 0; i < INPUTS; i++) free(in[i]), in[i] = NULL;
     }
     for (int i = 0; i < 2; i++) {
         hd_session_close(s[i]);
         free(out[i]);
     }
+    free(told.data);
     hd_model_destroy(m);
     hd_graph_destroy(g);
 }

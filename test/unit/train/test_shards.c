@@ -1,0 +1,306 @@
+/* Gradients of several ranks: sums by the fixed tree, buckets while a run goes on, networks that
+ * train to the same bits on 1, 2, 4 and 8 ranks. Ranks are processes with a transport over sockets,
+ * so ThreadSanitizer sees all that a rank does: make test-race. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "runtime/train/layers.h"
+#include "runtime/train/losses.h"
+#include "runtime/train/shards.h"
+#include "test/rng.h"
+
+enum { MOST = 8, SHARED = 1 << 22 };
+
+/* ---- ranks over sockets --------------------------------------------------------------------- */
+
+static struct {
+    int me, n, to[MOST][MOST]; /* to[a][b]: a's end of their socket */
+    bool broken;
+} net;
+
+static int net_open(int *out_me, int *out_n) {
+    *out_me = net.me, *out_n = net.n;
+    return 0;
+}
+
+static bool all(int fd, const void *out, void *in, size_t bytes) {
+    while (bytes) {
+        ssize_t n = out ? write(fd, out, bytes) : read(fd, in, bytes);
+        if (n <= 0) return false;
+        bytes -= (size_t)n;
+        if (out) out = (const char *)out + n;
+        if (in) in = (char *)in + n;
+    }
+    return true;
+}
+
+static int net_exchange(int with, const void *out, void *in, size_t bytes) {
+    int fd = net.to[net.me][with];
+    if (net.broken) return 42;
+    bool first = net.me < with;
+    bool ok = !first || all(fd, out, NULL, bytes);
+    ok = ok && all(fd, NULL, in, bytes);
+    return !(ok && (first || all(fd, out, NULL, bytes)));
+}
+
+static void nothing(void) {}
+
+static const struct hd_mpi_api api = {.version = HD_MPI_API,
+                                      .open = net_open,
+                                      .exchange = net_exchange,
+                                      .close = nothing,
+                                      .abort = nothing};
+
+/* Runs fn in n processes; what they write to *out, SHARED bytes, is of rank 0. */
+static void on_ranks(int n, void (*fn)(hd_ctx *, hd_ranks *, char *out), char *out) {
+    pid_t pid[MOST];
+    net.n = n;
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < a; b++) {
+            int both[2];
+            assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, both), 0);
+            net.to[a][b] = both[0], net.to[b][a] = both[1];
+        }
+    for (int i = 0; i < n; i++) {
+        pid[i] = fork();
+        if (pid[i]) continue;
+        hd_ctx *ctx = hd_ctx_create();
+        hd_ranks *ranks = NULL;
+        net.me = i;
+        if (hd_ranks_over(ctx, &api, &ranks) != HD_OK) _exit(2);
+        char *mine = i ? malloc(SHARED) : out;
+        fn(ctx, ranks, mine);
+        if (i) free(mine);
+        hd_ranks_close(ranks);
+        hd_ctx_destroy(ctx);
+        exit(0); /* ThreadSanitizer makes it another status, where it found something */
+    }
+    int failed = 0;
+    for (int i = 0; i < n; i++) {
+        int status = 0;
+        waitpid(pid[i], &status, 0);
+        failed += status != 0;
+    }
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < a; b++) close(net.to[a][b]), close(net.to[b][a]);
+    assert_int_equal(failed, 0);
+}
+
+static char *shared(void) {
+    int fd = open("/dev/zero", O_RDWR); /* new memory, which processes share */
+    char *p = mmap(NULL, SHARED, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_true(p != MAP_FAILED);
+    close(fd);
+    return p;
+}
+
+static void check_ok(hd_ctx *ctx, hd_status s) {
+    if (s == HD_OK) return;
+    fprintf(stderr, "%s\n", hd_message(ctx));
+    exit(3);
+}
+
+static void nap(uint32_t us) {
+    nanosleep(&(struct timespec){0, (long)us * 1000}, NULL);
+}
+
+/* ---- sums -------------------------------------------------------------------------------------
+ */
+
+/* More outputs than a bucket has, large ones, small ones, none. */
+enum { RESULTS = 2, GRADIENTS = 9, OUTPUTS = RESULTS + GRADIENTS, SHARDS = 8, STEPS = 3 };
+static const size_t elems[OUTPUTS] = {1, 1, 70000, 3, 0, 40000, 40000, 1, 90000, 17, 65536};
+static const int order[OUTPUTS] = {10, 0, 9, 8, 1, 7, 5, 6, 3, 4, 2};
+
+/* Values whose sums depend on the order. */
+static float value(int step, int shard, int output, size_t i) {
+    uint32_t h = (uint32_t)(step * 977 + shard * 131 + output * 17) * 2654435761u + (uint32_t)i;
+    h = (h ^ h >> 15) * 2246822519u;
+    return (float)(int)(h >> 8 & 0xffff) * ((h & 7) ? 1e-3f : 1e3f) - 7;
+}
+
+static float tree(int step, int first, int n, int output, size_t i) {
+    if (n == 1) return value(step, first, output, i);
+    float left = tree(step, first, n / 2, output, i);
+    return left + tree(step, first + n / 2, n / 2, output, i);
+}
+
+/* A run: makes its outputs one by one, tells of most, and writes all where it was asked to. */
+static void run_of(struct hd_shards *s, struct rng *r, int step, int shard, float *const *kept,
+                   void *const *out) {
+    for (int i = 0; i < OUTPUTS; i++) {
+        int k = order[i];
+        for (size_t e = 0; e < elems[k]; e++) kept[k][e] = value(step, shard, k, e);
+        if (rng_next(r) % 4) hd_shards_made(s, k, kept[k]);
+        if (rng_next(r) % 4 == 0) nap(rng_next(r) % 300);
+    }
+    for (int k = 0; k < OUTPUTS; k++) memcpy(out[k], kept[k], elems[k] * sizeof(float));
+}
+
+static void sums_of_rank(hd_ctx *ctx, hd_ranks *ranks, char *out) {
+    hd_arena *a = hd_arena_create();
+    struct rng r = {(uint32_t)hd_ranks_me(ranks) + 1};
+    struct hd_shard_outputs o = {RESULTS, GRADIENTS, elems, order};
+    struct hd_shards *s = NULL;
+    float *kept[OUTPUTS], results[RESULTS];
+    void *to[OUTPUTS];
+    for (int k = 0; k < OUTPUTS; k++) kept[k] = hd_new_array(a, float, elems[k] + 1);
+    check_ok(ctx, hd_shards_open(ctx, a, SHARDS, ranks, &o, &s));
+    for (int step = 0; step < STEPS; step++) {
+        const float *const *g = NULL;
+        int first = 0, n = hd_shards_begin(s, &first);
+        for (int k = first; k < first + n; k++) {
+            hd_shards_room(s, to);
+            run_of(s, &r, step, k, kept, to);
+            hd_shards_add(s);
+        }
+        check_ok(ctx, hd_shards_sum(ctx, s, results, &g));
+        for (int k = 0; k < OUTPUTS; k++) {
+            size_t bytes = elems[k] * sizeof(float);
+            memcpy(out, k < RESULTS ? &results[k] : g[k - RESULTS], bytes);
+            out += bytes;
+        }
+    }
+    hd_shards_close(s);
+    hd_arena_destroy(a);
+}
+
+static void sums(void **state) {
+    (void)state;
+    for (int n = 1; n <= MOST; n *= 2) {
+        char *out = shared();
+        on_ranks(n, sums_of_rank, out);
+        const float *got = (const float *)out;
+        for (int step = 0; step < STEPS; step++)
+            for (int k = 0; k < OUTPUTS; k++)
+                for (size_t e = 0; e < elems[k]; e++, got++) {
+                    float want = tree(step, 0, SHARDS, k, e) * (k == 1 ? 1 : 1.0f / SHARDS);
+                    if (memcmp(got, &want, sizeof want) != 0)
+                        fail_msg("%d ranks, step %d, output %d [%zu]: %.9g, want %.9g", n, step, k,
+                                 e, (double)*got, (double)want);
+                }
+        munmap(out, SHARED);
+    }
+}
+
+/* ---- networks ---------------------------------------------------------------------------------
+ */
+
+enum { BATCH = 2, IN = 3 * 8 * 8 };
+
+static hd_graph *network(hd_ctx *ctx) {
+    struct hd_layers l;
+    hd_graph *g = NULL;
+    int64_t n = BATCH;
+    hd_layers_init(&l, ctx, "block", 3);
+    l.training = true;
+    int x = hd_layer_input(&l, "x", 4, (int64_t[]){n, 3, 8, 8}, NULL);
+    x = hd_layer_relu(&l, hd_layer_conv_norm(&l, x, 8, 3, 1));
+    x = hd_layer_residual(&l, x, 16, 2);
+    x = hd_layer_relu(&l, hd_layer_dense(&l, hd_layer_pool(&l, x), 300));
+    x = hd_layer_dense(&l, hd_layer_relu(&l, hd_layer_dense(&l, x, 300)), 10);
+    int k = hd_layer_integers(&l, "classes", 1, &n, NULL);
+    int y[2] = {hd_loss_classes(&l, x, k), hd_metric_right(&l, x, k)};
+    check_ok(ctx, hd_layers_finish_all(&l, 2, y, &g));
+    return g;
+}
+
+static void steps_of_rank(hd_ctx *ctx, hd_ranks *ranks, char *out) {
+    struct hd_train_options o = {.device = "cpu", .threads = 1, .shards = SHARDS, .ranks = ranks};
+    hd_graph *g = network(ctx);
+    hd_trainer *t = NULL;
+    struct rng r = {5};
+    float x[SHARDS * BATCH * IN], results[2];
+    int64_t k[SHARDS * BATCH];
+    o.optimizer = hd_optimizer_default(HD_OPTIMIZER_adam);
+    check_ok(ctx, hd_trainer_open(ctx, g, &o, &t));
+    for (int step = 0; step < STEPS; step++) {
+        for (int i = 0; i < SHARDS * BATCH * IN; i++)
+            x[i] = (float)(int)(rng_next(&r) % 401 - 200) * 0.01f;
+        for (int i = 0; i < SHARDS * BATCH; i++) k[i] = rng_next(&r) % 10;
+        check_ok(ctx, hd_trainer_run(ctx, t, (const void *[]){x, k}, results));
+        memcpy(out, results, sizeof results);
+        out += sizeof results;
+    }
+    check_ok(ctx, hd_trainer_weights(ctx, t, g));
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        const struct hd_tensor *w = &g->tensors[i];
+        if (!w->data || w->dtype != HD_F32) continue;
+        memcpy(out, w->data, hd_tensor_bytes(w));
+        out += hd_tensor_bytes(w);
+    }
+    hd_trainer_close(t);
+    hd_graph_destroy(g);
+}
+
+static void networks(void **state) {
+    (void)state;
+    char *alone = shared();
+    on_ranks(1, steps_of_rank, alone);
+    assert_true(((const float *)alone)[0] > 0);
+    for (int n = 2; n <= MOST; n *= 2) {
+        char *out = shared();
+        on_ranks(n, steps_of_rank, out);
+        if (memcmp(out, alone, SHARED) != 0) fail_msg("%d ranks train other bits than one", n);
+        munmap(out, SHARED);
+    }
+    munmap(alone, SHARED);
+}
+
+/* ---- refusals ---------------------------------------------------------------------------------
+ */
+
+static void exchange_fails(hd_ctx *ctx, hd_ranks *ranks, char *out) {
+    hd_arena *a = hd_arena_create();
+    struct rng r = {1};
+    struct hd_shard_outputs o = {RESULTS, GRADIENTS, elems, order};
+    struct hd_shards *s = NULL;
+    float *kept[OUTPUTS], results[RESULTS];
+    void *to[OUTPUTS];
+    const float *const *g = NULL;
+    int first = 0;
+    net.broken = true;
+    for (int k = 0; k < OUTPUTS; k++) kept[k] = hd_new_array(a, float, elems[k] + 1);
+    check_ok(ctx, hd_shards_open(ctx, a, 2, ranks, &o, &s));
+    hd_shards_begin(s, &first);
+    hd_shards_room(s, to);
+    run_of(s, &r, 0, first, kept, to);
+    hd_shards_add(s);
+    if (hd_shards_sum(ctx, s, results, &g) != HD_IO) exit(4);
+    strcpy(out, hd_message(ctx));
+    hd_shards_close(s);
+    check_ok(ctx, hd_shards_open(ctx, a, SHARDS, ranks, &o, &s)); /* closed before it is used */
+    hd_shards_close(s);
+    if (hd_shards_open(ctx, a, 6, ranks, &o, &s) != HD_INVALID) exit(5);
+    if (hd_shards_open(ctx, a, 1, ranks, &o, &s) != HD_INVALID) exit(6);
+    hd_arena_destroy(a);
+}
+
+static void refusals(void **state) {
+    (void)state;
+    char *out = shared();
+    on_ranks(2, exchange_fails, out);
+    assert_non_null(strstr(out, "exchanging with rank 1: MPI error 42"));
+    munmap(out, SHARED);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums),
+        cmocka_unit_test(networks),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
