@@ -29,7 +29,7 @@
 #include "runtime/base/status.h"
 
 #define HD_ISA_MAJOR        2
-#define HD_ISA_MINOR        0
+#define HD_ISA_MINOR        1
 #define HD_TEXT_OF(x)       #x
 #define HD_TEXT(x)          HD_TEXT_OF(x)
 #define HD_ISA_VERSION_TEXT HD_TEXT(HD_ISA_MAJOR) "." HD_TEXT(HD_ISA_MINOR)

@@ -31,7 +31,6 @@ TABLES = [
      segments(lambda x: 1 / math.sqrt(x), [(1, 2, 64), (2, 4, 64)])),
     ("tanh", "tanh x, x in [0, 2): 128, [2, 4): 64, [4, 8): 64",
      segments(math.tanh, [(0, 2, 128), (2, 4, 64), (4, 8, 64)])),
-    ("erf", "erf x, x in [0, 2): 128, [2, 4): 64", segments(math.erf, [(0, 2, 128), (2, 4, 64)])),
 ]
 
 print("/* runtime/base/fn.def -- function tables of the vector unit, printed by scripts/fn_table.py.\n"

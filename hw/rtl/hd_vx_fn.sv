@@ -1,6 +1,5 @@
-// exp, 1/x, 1/sqrt(x), tanh, sigmoid, erf and (1 + erf)/2 in binary32, per lane: the argument
-// becomes a row of a table and a position t in it, the row's quadratic gives a fixed-point value,
-// which is rounded to binary32.
+// exp, 1/x, 1/sqrt(x), tanh and sigmoid in binary32, per lane: the argument becomes a row of a table
+// and a position t in it, the row's quadratic gives a fixed-point value, which is rounded to binary32.
 //
 // Lanes share the text of the table; block RAM holds it once for every two lanes. One DSP48E2 each
 // for slope and value: t as a signed number is t - 2^17, and what that leaves out is added beside
@@ -71,10 +70,9 @@ module hd_vx_fn #(
     en_q  <= rst_ni ? {en_q[5:0], en_i} : '0;
     fn1_q <= fn_i;
     fn2_q <= fn1_q;
-    half3_q <= fn2_q == hd_isa_pkg::VxFnSigmoid || fn2_q == hd_isa_pkg::VxFnPhi;
+    half3_q <= fn2_q == hd_isa_pkg::VxFnSigmoid;
     half4_q <= half3_q;
-    odd3_q  <= fn2_q == hd_isa_pkg::VxFnRcp || fn2_q == hd_isa_pkg::VxFnTanh ||
-               fn2_q == hd_isa_pkg::VxFnErf;
+    odd3_q  <= fn2_q == hd_isa_pkg::VxFnRcp || fn2_q == hd_isa_pkg::VxFnTanh;
     odd4_q  <= odd3_q;
   end
 
@@ -149,11 +147,10 @@ module hd_vx_fn #(
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_place
         logic [32:0] x;
         logic [33:0] v;  // rounded, negated if it has to be
-        logic        neg, erf;
+        logic        neg;
         minus3[n] = minus2[n];
         fix3[n]   = fix2[n];
         one3[n]   = 1'b0;
-        erf = fn2_q == hd_isa_pkg::VxFnErf || fn2_q == hd_isa_pkg::VxFnPhi;
         neg = fn2_q == hd_isa_pkg::VxFnExp && minus2[n];
         x = num2[n] >> shift2[n];
         v = (34'(x[32:1]) ^ {34{neg}}) + {33'd0, x[0] ^ neg};
@@ -177,8 +174,8 @@ module hd_vx_fn #(
             scale3[n] = -(11'(e2[n]) >>> 1);
           end
           default: begin
-            table3[n] = erf ? 10'(hd_isa_pkg::FnAtErf) : 10'(hd_isa_pkg::FnAtTanh);
-            one3[n]   = far2[n] || (erf && v[26]);
+            table3[n] = 10'(hd_isa_pkg::FnAtTanh);
+            one3[n]   = far2[n];
             if (v[26]) begin
               off3[n] = 8'd192 + 8'(v[25:20]);
               t3[n]   = v[19:2];
@@ -189,8 +186,7 @@ module hd_vx_fn #(
               off3[n] = 8'(v[24:18]);
               t3[n]   = v[17:0];
             end
-            scale3[n] = fn2_q == hd_isa_pkg::VxFnSigmoid ||
-                        fn2_q == hd_isa_pkg::VxFnPhi ? -11'sd1 : 11'sd0;
+            scale3[n] = fn2_q == hd_isa_pkg::VxFnSigmoid ? -11'sd1 : 11'sd0;
           end
         endcase
       end

@@ -2,10 +2,10 @@
  * of fn.def. Golden and ISS call this; the RTL has its own text (hw/rtl/hd_vx_fn.sv).
  *
  *   exp rcp rsqrt   relative error below 2^-22    (rcp 1/x, rsqrt 1/sqrt(x))
- *   tanh sigmoid erf phi   absolute error below 2^-22    (phi(x) = (1 + erf x) / 2)
+ *   tanh sigmoid    absolute error below 2^-22
  *
  * Subnormal arguments count as zero, subnormal results become zero. exp(0), rcp(2^k), rsqrt(4^k),
- * tanh(0), sigmoid(0), erf(0) and phi(0) are exact. NaN gives 0x7fc00000, and so does rsqrt of a
+ * tanh(0) and sigmoid(0) are exact. NaN gives 0x7fc00000, and so does rsqrt of a
  * negative number; rcp(+-0) = +-inf, rcp(+-inf) = +-0, rsqrt(+-0) = inf, rsqrt(inf) = 0.
  * Source: docs/numerics.md, "Functions"; bounds checked by test/unit/base/test_fn.c. */
 #ifndef HD_BASE_FN_H

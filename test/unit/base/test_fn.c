@@ -43,10 +43,8 @@ static double exact(enum hd_fn fn, double x) {
         return tanh(x);
     case HD_FN_SIGMOID:
         return 1 / (1 + exp(-x));
-    case HD_FN_ERF:
-        return erf(x);
     default:
-        return 0.5 * erfc(-x);
+        return NAN;
     }
 }
 
@@ -79,7 +77,7 @@ static void test_bounds(void **unused) {
     (void)unused;
     const char *env = getenv("HD_FN_COUNT");
     uint64_t count = env ? strtoull(env, NULL, 0) : 100000;
-    for (enum hd_fn fn = HD_FN_EXP; fn <= HD_FN_PHI; fn++) {
+    for (enum hd_fn fn = HD_FN_EXP; fn <= HD_FN_SIGMOID; fn++) {
         double worst = 0;
         uint32_t at = 0;
         for (uint64_t i = 0; i < count; i++) {
@@ -132,11 +130,6 @@ static void test_special(void **unused) {
         {HD_FN_SIGMOID, 0, HALF},
         {HD_FN_SIGMOID, INF_, ONE},
         {HD_FN_SIGMOID, minus | INF_, 0},
-        {HD_FN_ERF, 0, 0},
-        {HD_FN_ERF, minus | INF_, minus | ONE},
-        {HD_FN_PHI, 0, HALF},
-        {HD_FN_PHI, INF_, ONE},
-        {HD_FN_PHI, minus | INF_, 0},
         {HD_FN_NONE, 0x7f800001, 0x7f800001},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
