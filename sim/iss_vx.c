@@ -81,7 +81,7 @@ static bool to_am(const struct map *o) {
 /* Operands that map and dw share. */
 static bool common_legal(const hd_iss *iss, const struct map *o) {
     return o->tail <= (int)iss->m.n && o->lut <= HD_TM_TABLES && !(o->lut && to_am(o)) &&
-           !(o->fn && !iss->m.functions);
+           o->fn <= (iss->m.functions ? HD_V_vx_fn_sigmoid : HD_V_vx_fn_none);
 }
 
 static bool map_legal(const hd_iss *iss, const struct map *o) {

@@ -241,6 +241,7 @@ static int64_t vx_place(int64_t d_kind) {
 static void check_result(struct hd_check *k, struct hd_check_op *op, const uint32_t *w) {
     at_most(k, op, "tail", GET(vx_tail), k->m->n);
     at_most(k, op, "lut", GET(vx_lut), HD_TM_TABLES);
+    at_most(k, op, "fn", GET(vx_fn), hd_value_max(HD_F_vx_fn));
     if (GET(vx_fn) && !k->m->functions)
         hd_check_add(k, true, op, "fn is %lld, the machine has no functions (functions = 0)",
                      (long long)GET(vx_fn));

@@ -115,7 +115,8 @@ module hd_vx (
                p.red != hd_isa_pkg::VxRedNone || p.d_kind == hd_isa_pkg::VxDestXmTransposed ||
                signed'(p.a_imm) < -255 || signed'(p.a_imm) > 255))
       bad = hd_reg_pkg::ErrOperand;
-    if (hd_cfg_pkg::Functions == 0 && fn) bad = hd_reg_pkg::ErrOperand;
+    if (hd_cfg_pkg::Functions == 0 ? fn : p.fn > hd_isa_pkg::VxFnSigmoid)
+      bad = hd_reg_pkg::ErrOperand;
     if (!dw && op_i.code != hd_isa_pkg::VxMap) bad = hd_reg_pkg::ErrEncoding;
   end
 
