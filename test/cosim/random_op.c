@@ -227,7 +227,8 @@ static int64_t place_operand(struct gen *g, int kind_is_xm, struct box b, bool w
 
 /* What happens to a result of map and dw. */
 static void set_result(struct gen *g, int64_t lut) {
-    gen_set(g, HD_F_vx_fn, g->m->functions && gen_chance(g, 40) ? gen_pick(g, 1, HD_V_vx_fn_sigmoid) : 0),
+    gen_set(g, HD_F_vx_fn,
+            g->m->functions && gen_chance(g, 40) ? gen_pick(g, 1, HD_V_vx_fn_sigmoid) : 0),
         gen_set(g, HD_F_vx_lut, lut);
     gen_set(g, HD_F_vx_tail, gen_chance(g, 30) ? gen_pick(g, 1, g->m->n) : 0);
     gen_set(g, HD_F_vx_q, gen_chance(g, 30) ? near_zero(g, -32, 31) : 0);
