@@ -134,33 +134,42 @@ struct hd_op_word {
     uint32_t lit[HD_PARAM_WORDS]; /* value of word i, valid where bit i of set */
 };
 
+/* Where a field lies, known when a caller that names one is compiled. */
+static const struct hd_field_place {
+    uint8_t word, lsb, width, is_signed;
+} hd_field_places[HD_FIELDS] = {
+#define FIELD(unit, field, word, lsb, width, kind, doc)                                            \
+    {word, lsb, width, HD_KIND_##kind == HD_KIND_S},
+#define CHOICE(unit, field, word, lsb, width, set, doc) {word, lsb, width, 0},
+#include "isa/isa.def"
+};
+
 /* Value of a field in a unit's parameter words (sign-extended for S); whether one fits; its
  * replacement in place, which asserts that it fits. Here, because scheduling is made of them. */
-static inline uint32_t hd_field_mask(const struct hd_field_info *fi) {
-    return fi->width == 32 ? UINT32_MAX : (UINT32_C(1) << fi->width) - 1;
+static inline uint32_t hd_field_mask(struct hd_field_place at) {
+    return at.width == 32 ? UINT32_MAX : (UINT32_C(1) << at.width) - 1;
 }
 
 static inline int64_t hd_field_get(const uint32_t words[HD_PARAM_WORDS], enum hd_field f) {
-    const struct hd_field_info *fi = &hd_isa_fields[f];
-    uint32_t v = words[fi->word] >> fi->lsb & hd_field_mask(fi);
-    if (fi->kind == HD_KIND_S && v >> (fi->width - 1))
-        return (int64_t)v - (INT64_C(1) << fi->width);
+    const struct hd_field_place at = hd_field_places[f];
+    uint32_t v = words[at.word] >> at.lsb & hd_field_mask(at);
+    if (at.is_signed && v >> (at.width - 1)) return (int64_t)v - (INT64_C(1) << at.width);
     return v;
 }
 
 static inline bool hd_field_fits(enum hd_field f, int64_t v) {
-    const struct hd_field_info *fi = &hd_isa_fields[f];
-    int64_t span = INT64_C(1) << fi->width;
-    if (fi->kind == HD_KIND_S) return v >= -span / 2 && v < span / 2;
+    const struct hd_field_place at = hd_field_places[f];
+    int64_t span = INT64_C(1) << at.width;
+    if (at.is_signed) return v >= -span / 2 && v < span / 2;
     return v >= 0 && v < span;
 }
 
 /* false: it does not fit, and nothing is set. */
 static inline bool hd_field_try_set(uint32_t words[HD_PARAM_WORDS], enum hd_field f, int64_t v) {
-    const struct hd_field_info *fi = &hd_isa_fields[f];
+    const struct hd_field_place at = hd_field_places[f];
     if (!hd_field_fits(f, v)) return false;
-    uint32_t mask = hd_field_mask(fi) << fi->lsb;
-    words[fi->word] = (words[fi->word] & ~mask) | ((uint32_t)v << fi->lsb & mask);
+    uint32_t mask = hd_field_mask(at) << at.lsb;
+    words[at.word] = (words[at.word] & ~mask) | ((uint32_t)v << at.lsb & mask);
     return true;
 }
 

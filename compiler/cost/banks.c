@@ -128,9 +128,8 @@ static uint64_t am_written(const struct hd_machine *m, const struct hd_slot_op *
     return ((UINT64_C(2) << hi / bank) - (UINT64_C(1) << lo / bank)) << HD_BANK_AM;
 }
 
-/* Cycles of an iteration. Those of a dw pass the lanes with the last row of a window alone. */
-static double least_cycles(const struct hd_machine *m, const struct hd_slot_op *op,
-                           int64_t iterations) {
+double hd_vx_least_cycles(const struct hd_machine *m, const struct hd_slot_op *op,
+                          int64_t iterations) {
     if (op->code != hd_isa_ops[HD_OP_vx_dw].code) return m->vx_cycles;
     const int64_t rows = hd_op_field(op, HD_F_vx_n2), lanes = m->vx_cycles;
     bool pairs = hd_op_field(op, HD_F_vx_b_kind) == hd_op_field(op, HD_F_vx_a_kind);
@@ -145,7 +144,7 @@ void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int
     struct nest x;
     bool map = op->code != hd_isa_ops[HD_OP_vx_dw].code;
     out->banks = 0, out->b_part = 1, out->results = 1;
-    out->each = least_cycles(m, op, iterations);
+    out->each = hd_vx_least_cycles(m, op, iterations);
     out->writes = map ? am_written(m, op) : 0;
     out->room = m->n > 32 ? 128 : 64;
     for (int which = 0; which < 2; which++) {

@@ -61,6 +61,9 @@ struct hd_am_writers {
 
 void hd_bank_user_of_mx(const struct hd_machine *m, const struct hd_slot_op *op, double start,
                         double end, struct hd_bank_user *out);
+/* Of an iteration of VX. Those of a dw pass the lanes with the last row of a window alone. */
+double hd_vx_least_cycles(const struct hd_machine *m, const struct hd_slot_op *op,
+                          int64_t iterations);
 void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int64_t iterations,
                     struct hd_vx_reads *out);
 

@@ -9,9 +9,9 @@ static inline int64_t hd_op_field(const struct hd_slot_op *op, int f) {
     return hd_field_get(op->words, (enum hd_field)f);
 }
 /* Cycles that the operations take, by the model of estimate.c, with fetch when they are a program
- * from its beginning; those of each layer are added to by_layer, unless NULL. Before
- * hd_ops_bound_tokens. */
-int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t *by_layer);
+ * from its beginning; INT64_MAX as soon as they are known to be more than `most`. Those of each
+ * layer are added to by_layer, unless NULL. Before hd_ops_bound_tokens. */
+int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t most, int64_t *by_layer);
 /* Program words of each operation; of them without the bundle's that it begins; their sum. */
 struct hd_op_lengths {
     int *of, *own;
@@ -19,17 +19,17 @@ struct hd_op_lengths {
 };
 struct hd_op_lengths hd_ops_lengths(const struct hd_ops *s, hd_arena *a);
 /* Cost of layers [first, end), which are whole chains of one step: cycles, and those that the
- * program takes from the bus; INT64_MAX when they do not fit. */
-int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end);
+ * program takes from the bus; INT64_MAX when they do not fit, or are more than `most`. */
+int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end, int64_t most);
 /* Prices found before (memo.c), that hd_estimate_layers looks at where lo->prices is one. */
 struct hd_price {
-    int64_t cycles;          /* more than 0 */
+    int64_t cycles;          /* not 0; < 0: more than -cycles */
     uint32_t wm, pm;         /* words that were taken of them */
     bool wm_round, pm_round; /* its ring came round: the size counts */
 };
 uint64_t hd_price_key(const struct hd_lowering *lo, size_t first, size_t end);
 bool hd_price_memo_get(const struct hd_price_memo *m, uint64_t key, const struct hd_machine *on,
-                       int64_t *out);
+                       int64_t most, int64_t *out);
 void hd_price_memo_put(struct hd_price_memo *m, uint64_t key, const struct hd_machine *on,
                        struct hd_price price);
 /* The part of keys that one search does not change: its layers, as text, options, the machine. */

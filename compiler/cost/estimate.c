@@ -41,6 +41,7 @@ struct timing {
     const int *length;                          /* words of each operation */
     struct hd_channels c;
     double now;
+    double left[HD_UNITS]; /* cycles that MX and VX take for what they have not begun, at least */
     double vx_written[2];  /* when the last result of VX is in XM, in AM */
     struct hd_vx_reads vx; /* the operation that VX is at, */
     struct hd_vx_place vx_at;
@@ -64,6 +65,13 @@ static int64_t iterations(const struct hd_slot_op *op) {
                             ? n1 + n0 - 2 /* two columns a cycle */
                             : (n1 - 1) * hd_op_field(op, HD_F_vx_sx) + n0);
     return outer * n0 * n1;
+}
+
+/* Of an operation of MX or VX; 0 of others. */
+static double least_cycles(const struct timing *t, const struct hd_slot_op *op) {
+    if (!op->code || (op->unit != HD_UNIT_mx && op->unit != HD_UNIT_vx)) return 0;
+    const int64_t n = iterations(op);
+    return (double)n * (op->unit == HD_UNIT_vx ? hd_vx_least_cycles(t->s->lo->m, op, n) : 1);
 }
 
 static bool xm_kind(int64_t kind) {
@@ -286,7 +294,7 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
     int u = op->unit, k = op->number - 1;
     bool active = op->code;
     double start = t->now, done = start + 1, vx_free = t->c.free[HD_UNIT_vx];
-    t->start[u][k] = start;
+    t->start[u][k] = start, t->left[u] -= least_cycles(t, op);
     t->next[u]++;
     t->c.free[u] = start;
     if (active && (u == HD_UNIT_mx || u == HD_UNIT_vx)) {
@@ -412,7 +420,13 @@ static int first_to_start(const struct timing *t, double *out_at) {
     return unit;
 }
 
-int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t *by_layer) {
+/* What is left takes until then, at least. */
+static double at_least(const struct timing *t) {
+    return fmax(fmax(t->now, t->c.free[HD_UNIT_mx]) + t->left[HD_UNIT_mx],
+                fmax(t->now, t->c.free[HD_UNIT_vx]) + t->left[HD_UNIT_vx]);
+}
+
+int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t most, int64_t *by_layer) {
     hd_arena *a = hd_arena_create();
     struct timing t = {
         .s = s, .axi = hd_axi_bytes(s->lo->m), .c.latency = hd_compile_latency(s->lo->opt)};
@@ -434,12 +448,15 @@ int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t *by_layer) 
             for (int k = 0; k < s->count[u]; k++) (*lists[i])[k] = -1;
         }
     }
+    for (size_t i = 0; i < s->n_ops; i++) t.left[s->ops[i].unit] += least_cycles(&t, &s->ops[i]);
     for (size_t next = 0;;) {
         issue_ops(&q, &l, &next);
         int unit = first_to_start(&t, &at);
         if (ask_until(&t, &q, at)) continue;
         if (unit < 0) break;
         t.now = at;
+        end = at_least(&t);
+        if (end >= (double)most) break;
         start_op(&t, &s->ops[s->by_number[unit][t.next[unit]]]);
     }
     for (int u = 0; u < HD_UNITS; u++)
@@ -447,5 +464,5 @@ int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t *by_layer) 
     end = (end > q.issued ? end : q.issued) + HALT;
     if (by_layer) hd_cycles_by_layer(s, t.start, t.c.done, end, by_layer);
     hd_arena_destroy(a);
-    return (int64_t)end;
+    return end > (double)most ? INT64_MAX : (int64_t)end;
 }

@@ -2,7 +2,8 @@
  * others, and on other machines. A price is kept under a hash of all that lowering looks at: the
  * layers, their tilings, the places of their tensors, the machine. Sizes of WM and PM are left out:
  * they only say when a ring begins anew. What came round no ring is the same in any memory that is
- * as large as what it took; so an entry has that.
+ * as large as what it took; so an entry has that. Functions of VX say which layers there are, and
+ * nothing else.
  *
  * The table is shared by the threads of a search, and by processes that were forked since. It has
  * no lock: an entry is believed only if its words agree, and a lost one costs an estimate.
@@ -69,7 +70,7 @@ uint64_t hd_prices_of(const struct hd_lowering *lo, const char *layers) {
     struct hd_machine m = *lo->m;
     const int64_t asked[2] = {lo->opt->latency_hiding, hd_compile_latency(lo->opt)};
     memset(m.name, 0, sizeof m.name);
-    m.wm_bytes = m.pm_bytes = m.clock_mhz = 0;
+    m.wm_bytes = m.pm_bytes = m.clock_mhz = m.functions = 0;
     layers += strcspn(layers, "\n"); /* behind the name of the machine */
     return mix(mix(mix(0, &m, sizeof m), asked, sizeof asked), layers, strlen(layers));
 }
@@ -112,13 +113,14 @@ static uint64_t key_in(uint64_t key, const struct hd_machine *m, bool wm_round, 
 }
 
 bool hd_price_memo_get(const struct hd_price_memo *m, uint64_t key, const struct hd_machine *on,
-                       int64_t *out) {
+                       int64_t most, int64_t *out) {
     struct hd_price p;
     for (int round = 0; round < 4; round++) {
         if (!find(m, key_in(key, on, round & 1, round & 2), &p) || p.wm > hd_wm_words(on) ||
             p.pm > hd_pm_words(on))
             continue;
-        *out = p.cycles;
+        if (p.cycles < 0 && -p.cycles < most) return false;
+        *out = p.cycles < 0 || p.cycles > most ? INT64_MAX : p.cycles;
         return true;
     }
     return false;
@@ -129,7 +131,8 @@ void hd_price_memo_put(struct hd_price_memo *m, uint64_t key, const struct hd_ma
     uint64_t cycles = (uint64_t)price.cycles, needs = (uint64_t)price.wm << 32 | price.pm;
     key = key_in(key, on, price.wm_round, price.pm_round);
     struct price *p = slot(m, key);
-    for (size_t i = 0; p->cycles && i < TRIES; i++) p = slot(m, key + i);
+    for (size_t i = 0; p->cycles && (p->check ^ p->cycles ^ p->needs) != key && i < TRIES; i++)
+        p = slot(m, key + i);
     p->check = key ^ cycles ^ needs;
     p->cycles = cycles;
     p->needs = needs;

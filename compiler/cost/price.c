@@ -1,19 +1,19 @@
 /* The price of a plan: cycles of the machine operations that layers become. */
 #include "compiler/cost/cost.h"
 
-int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end) {
+int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end, int64_t most) {
     uint64_t key = lo->prices ? hd_price_key(lo, first, end) : 0;
     int64_t cycles = INT64_MAX;
-    if (lo->prices && hd_price_memo_get(lo->prices, key, lo->m, &cycles)) return cycles;
+    if (lo->prices && hd_price_memo_get(lo->prices, key, lo->m, most, &cycles)) return cycles;
     hd_arena *scratch = hd_arena_create();
     struct hd_lowerer *w;
     bool begins = first == 0 || lo->layers[first - 1].step != lo->layers[first].step;
-    if (hd_lower_layers(lo, scratch, lo->layers[first].step, first, end, &w) == HD_OK)
-        cycles = hd_ops_estimate(&w->s, begins, NULL);
+    bool fits = hd_lower_layers(lo, scratch, lo->layers[first].step, first, end, &w) == HD_OK;
+    if (fits) cycles = hd_ops_estimate(&w->s, begins, most, NULL);
     if (w->s.n_ops > lo->most_ops) lo->most_ops = w->s.n_ops;
-    const struct hd_price price = {cycles, (uint32_t)w->wm.most, (uint32_t)w->pm.most,
-                                   w->wm.came_round, w->pm.came_round};
+    const struct hd_price price = {cycles < INT64_MAX ? cycles : -most, (uint32_t)w->wm.most,
+                                   (uint32_t)w->pm.most, w->wm.came_round, w->pm.came_round};
     hd_arena_destroy(scratch);
-    if (lo->prices && cycles < INT64_MAX) hd_price_memo_put(lo->prices, key, lo->m, price);
+    if (lo->prices && fits) hd_price_memo_put(lo->prices, key, lo->m, price);
     return cycles;
 }

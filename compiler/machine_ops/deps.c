@@ -18,8 +18,9 @@
 
 #include "runtime/base/num.h"
 
-/* Bytes that dependences tell apart. Where rows share one, the next waits for this one. */
-enum { XM_GRANULE = 16, ARENA_GRANULE = 64 };
+/* Logarithm of the bytes (words) that dependences tell apart: 16 of XM, 64 of the arena. Where rows
+ * share one, the next waits for this one. */
+static const int granule_shift[HD_SPACES] = {[HD_SPACE_XM] = 4, [HD_SPACE_ARENA] = 6};
 enum { BLOCK = 32 }; /* granules that are looked at together, where all of them are touched */
 
 void hd_ops_init(struct hd_ops *s, struct hd_lowering *lo, hd_arena *arena) {
@@ -27,20 +28,14 @@ void hd_ops_init(struct hd_ops *s, struct hd_lowering *lo, hd_arena *arena) {
     const struct hd_machine *m = lo->m;
     int64_t size[HD_SPACES] = {m->xm_bytes,  hd_wm_words(m), hd_pm_words(m),
                                HD_TM_TABLES, hd_am_words(m), (int64_t)lo->plan->arena_bytes};
-    int64_t granule[HD_SPACES] = {XM_GRANULE, 1, 1, 1, 1, ARENA_GRANULE};
-    for (int k = 0; k < HD_SPACES; k++) {
-        s->granule[k] = granule[k];
-        s->n_granules[k] = hd_ceil_div(size[k], granule[k]) + 1;
-    }
+    for (int k = 0; k < HD_SPACES; k++)
+        s->n_granules[k] = hd_ceil_div(size[k], INT64_C(1) << granule_shift[k]) + 1;
+    s->bank_shift = __builtin_ctz(m->xm_bytes / m->xm_banks);
     memset(s->semaphore, -1, sizeof s->semaphore);
 }
 
-static struct hd_slot_op *current(struct hd_ops *s) {
-    return &s->ops[s->n_ops - 1];
-}
-
 void hd_ops_begin(struct hd_ops *s, enum hd_unit unit, unsigned code, int tag) {
-    struct hd_slot_op *op = hd_push(s->arena, s->ops, s->n_ops, s->cap_ops);
+    struct hd_slot_op *op = s->op = hd_push(s->arena, s->ops, s->n_ops, s->cap_ops);
     op->unit = (uint8_t)unit;
     op->code = (uint8_t)code;
     op->tag = (uint16_t)tag;
@@ -55,43 +50,31 @@ void hd_ops_begin(struct hd_ops *s, enum hd_unit unit, unsigned code, int tag) {
     }
 }
 
-static int most_of(const int *of, int64_t n, int most) {
-    for (int64_t i = 0; i < n; i++) most = of[i] > most ? of[i] : most;
+/* The latest operation of those that touched granules [first, end), and `most`. */
+static int latest(const struct hd_block *of, int64_t first, int64_t end, int most) {
+    for (int64_t i = first / BLOCK; i <= (end - 1) / BLOCK; i++) {
+        const struct hd_block *b = &of[i];
+        int64_t from = hd_max(first - i * BLOCK, 0), to = hd_min(end - i * BLOCK, BLOCK);
+        if (b->most <= most) continue;
+        bool all = to - from == BLOCK || !b->one;
+        most = all ? b->most : (int)hd_max(most, b->whole);
+        for (int64_t k = all ? to : from; k < to; k++) most = b->one[k] > most ? b->one[k] : most;
+    }
     return most;
 }
 
-/* Granules [first, end) of a block that is not touched as a whole. */
-static int latest_of_part(const struct hd_marks *k, int64_t first, int64_t end, int most) {
-    int64_t b = first / BLOCK;
-    if (k->most[b] <= most) return most;
-    return most_of(k->one + first, end - first, k->whole[b] > most ? k->whole[b] : most);
-}
-
-/* The latest operation of those that touched granules [first, end), and `most`. */
-static int latest(const struct hd_marks *k, int64_t first, int64_t end, int most) {
-    int64_t from = first / BLOCK, last = (end - 1) / BLOCK;
-    if (most_of(k->most + from, last - from + 1, most) <= most) return most;
-    int64_t whole = hd_ceil_div(first, BLOCK), behind = end / BLOCK; /* blocks in between */
-    if (whole > behind) return latest_of_part(k, first, end, most);
-    if (first < whole * BLOCK) most = latest_of_part(k, first, whole * BLOCK, most);
-    if (behind * BLOCK < end) most = latest_of_part(k, behind * BLOCK, end, most);
-    return most_of(k->most + whole, behind - whole, most);
-}
-
-static void mark(struct hd_ops *s, struct hd_marks *k, int64_t n, int64_t first, int64_t end,
+static void mark(struct hd_ops *s, struct hd_block **of, int64_t n, int64_t first, int64_t end,
                  int number) {
-    if (!k->one) {
-        int64_t blocks = hd_ceil_div(n, BLOCK);
-        k->one = hd_new_array(s->arena, int, (size_t)(n + 2 * blocks));
-        k->whole = k->one + n, k->most = k->whole + blocks;
+    if (!*of) *of = hd_new_array(s->arena, struct hd_block, (size_t)hd_ceil_div(n, BLOCK));
+    for (int64_t i = first / BLOCK; i <= (end - 1) / BLOCK; i++) {
+        struct hd_block *b = &(*of)[i];
+        int64_t from = hd_max(first - i * BLOCK, 0), to = hd_min(end - i * BLOCK, BLOCK);
+        bool all = to - from == BLOCK;
+        b->most = number;
+        if (all) b->whole = number;
+        if (!all && !b->one) b->one = hd_new_array(s->arena, int, BLOCK);
+        for (int64_t k = all ? to : from; k < to; k++) b->one[k] = number;
     }
-    int64_t from = first / BLOCK, last = (end - 1) / BLOCK;
-    int64_t whole = hd_ceil_div(first, BLOCK), behind = end / BLOCK; /* blocks in between */
-    for (int64_t b = from; b <= last; b++) k->most[b] = number;
-    for (int64_t b = whole; b < behind; b++) k->whole[b] = number;
-    int64_t edge = hd_min(end, whole * BLOCK), rest = hd_max(edge, behind * BLOCK);
-    for (int64_t i = first; i < edge; i++) k->one[i] = number;
-    for (int64_t i = rest; i < end; i++) k->one[i] = number;
 }
 
 void hd_ops_misfit(struct hd_ops *s, struct hd_misfit what) {
@@ -113,34 +96,29 @@ static hd_status misfit(const struct hd_ops *s) {
                    m->needs, memory[m->space], m->has);
 }
 
-void hd_ops_set(struct hd_ops *s, enum hd_field f, int64_t v) {
-    if (!hd_field_try_set(current(s)->words, f, v))
-        hd_ops_misfit(s, (struct hd_misfit){.of_field = true, .field = f, .needs = v});
-}
-
 void hd_ops_touch(struct hd_ops *s, enum hd_space space, int64_t lo, int64_t hi, bool write) {
-    const struct hd_slot_op *op = current(s);
-    int64_t first = lo / s->granule[space], last = (hi - 1) / s->granule[space];
+    struct hd_slot_op *op = s->op;
+    int64_t first = lo >> granule_shift[space], last = (hi - 1) >> granule_shift[space];
     if (lo < 0 || hi <= lo || last >= s->n_granules[space]) {
         bool behind = lo >= 0 && hi > lo; /* else it comes from room that is not there */
-        hd_ops_misfit(s, (struct hd_misfit){
-                             .space = space,
-                             .needs = behind ? hi : hd_max(1, hi - lo),
-                             .has = behind ? (s->n_granules[space] - 1) * s->granule[space] : 0});
+        hd_ops_misfit(s,
+                      (struct hd_misfit){
+                          .space = space,
+                          .needs = behind ? hi : hd_max(1, hi - lo),
+                          .has = behind ? (s->n_granules[space] - 1) << granule_shift[space] : 0});
         return;
     }
     for (int u = 0; u < HD_UNITS; u++) {
         if (u == op->unit) continue;
         int need = (int)hd_max((int64_t)s->needs[u], op->knows[u]); /* what it knows is done */
-        if (s->wrote[space][u].one) need = latest(&s->wrote[space][u], first, last + 1, need);
-        if (write && s->read[space][u].one)
-            need = latest(&s->read[space][u], first, last + 1, need);
+        if (s->wrote[space][u]) need = latest(s->wrote[space][u], first, last + 1, need);
+        if (write && s->read[space][u]) need = latest(s->read[space][u], first, last + 1, need);
         s->needs[u] = (uint32_t)need;
     }
     if (space == HD_SPACE_XM) {
-        int64_t bank = s->lo->m->xm_bytes / s->lo->m->xm_banks;
-        uint32_t *banks = write ? &current(s)->writes_banks : &current(s)->reads_banks;
-        for (int64_t b = lo / bank; b <= (hi - 1) / bank; b++) *banks |= UINT32_C(1) << b;
+        uint32_t *banks = write ? &op->writes_banks : &op->reads_banks;
+        *banks |=
+            (UINT32_C(2) << ((hi - 1) >> s->bank_shift)) - (UINT32_C(1) << (lo >> s->bank_shift));
     }
     mark(s, write ? &s->wrote[space][op->unit] : &s->read[space][op->unit], s->n_granules[space],
          first, last + 1, op->number);
@@ -155,7 +133,7 @@ static bool implies(struct hd_ops *s, int ua, uint32_t a, int ub, uint32_t b) {
     return (uint32_t)numbered(s, ua, a)->knows[ub] >= b;
 }
 
-static hd_status add_wait(struct hd_ops *s, struct hd_slot_op *op, int unit, uint32_t number) {
+static void add_wait(struct hd_ops *s, struct hd_slot_op *op, int unit, uint32_t number) {
     int *sem = &s->semaphore[unit][op->unit];
     if (*sem < 0) *sem = s->n_semaphores++;
     HD_ASSERT(*sem < HD_SEMAPHORES); /* 5 units make 20 pairs */
@@ -163,13 +141,12 @@ static hd_status add_wait(struct hd_ops *s, struct hd_slot_op *op, int unit, uin
     from->signal |= UINT32_C(1) << *sem;
     op->wait |= UINT32_C(1) << *sem;
     op->after[unit] = (int)number;
-    return HD_OK;
 }
 
 /* Turns the needs of the operation into the fewest waits and updates what its unit knows. */
 hd_status hd_ops_end(struct hd_ops *s) {
     if (s->misfit.any) return misfit(s);
-    struct hd_slot_op *op = current(s);
+    struct hd_slot_op *op = s->op;
     if (!s->lo->opt
              ->latency_hiding) /* one after the other: wait for the operation before this one */
         for (int u = 0; u < HD_UNITS; u++)
@@ -182,7 +159,7 @@ hd_status hd_ops_end(struct hd_ops *s) {
                 wanted[u] = false;
     for (int u = 0; u < HD_UNITS; u++) {
         if (!wanted[u]) continue;
-        TRY(add_wait(s, op, u, s->needs[u]));
+        add_wait(s, op, u, s->needs[u]);
         const struct hd_slot_op *from = numbered(s, u, s->needs[u]);
         for (int v = 0; v < HD_UNITS; v++)
             op->knows[v] =

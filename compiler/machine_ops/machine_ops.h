@@ -45,24 +45,25 @@ struct hd_misfit {
     enum hd_space space;
     int64_t needs, has; /* bytes or words, as hd_ops_touch */
 };
-/* The last operation of a unit that wrote, or read, each granule of a memory; one = NULL: none did.
- * Numbers only grow, so that of a granule is the larger of its own and its block's. */
-struct hd_marks {
-    int *one;   /* of a granule, touched with a part of its block */
-    int *whole; /* of a block, touched as a whole */
-    int *most;  /* the largest of all of these */
+/* The last operation of a unit that wrote, or read, each granule of a block of a memory. Numbers
+ * only grow, so that of a granule is the larger of its own and its block's. */
+struct hd_block {
+    int most;  /* the largest of all of these */
+    int whole; /* it was touched as a whole */
+    int *one;  /* of a granule, touched with a part of its block; NULL: none was */
 };
 struct hd_ops {
     struct hd_lowering *lo;
     hd_arena *arena;
-    struct hd_slot_op *ops;
+    struct hd_slot_op *ops, *op; /* op: the one being built */
     size_t n_ops, cap_ops;
     int count[HD_UNITS];      /* operations so far */
     int *by_number[HD_UNITS]; /* number - 1 -> index in ops */
     size_t cap_by_number[HD_UNITS];
     uint32_t needs[HD_UNITS]; /* of the operation being built: number waited for, per unit */
-    struct hd_marks wrote[HD_SPACES][HD_UNITS], read[HD_SPACES][HD_UNITS];
-    int64_t granule[HD_SPACES], n_granules[HD_SPACES];
+    struct hd_block *wrote[HD_SPACES][HD_UNITS], *read[HD_SPACES][HD_UNITS]; /* NULL: none did */
+    int64_t n_granules[HD_SPACES];
+    int bank_shift;                    /* logarithm of the bytes of a bank of XM */
     int semaphore[HD_UNITS][HD_UNITS]; /* from unit, to unit; -1 = not in use */
     int n_semaphores;
     struct hd_misfit misfit;
@@ -70,10 +71,13 @@ struct hd_ops {
 void hd_ops_init(struct hd_ops *s, struct hd_lowering *lo, hd_arena *arena);
 /* Starts an operation; fields and touched memory follow; hd_ops_end closes it. */
 void hd_ops_begin(struct hd_ops *s, enum hd_unit unit, unsigned code, int tag);
-void hd_ops_set(struct hd_ops *s, enum hd_field f, int64_t v);
 /* [lo, hi) in units of the space: bytes for XM and ARENA, words for the others. */
 void hd_ops_touch(struct hd_ops *s, enum hd_space space, int64_t lo, int64_t hi, bool write);
 void hd_ops_misfit(struct hd_ops *s, struct hd_misfit what);
+static inline void hd_ops_set(struct hd_ops *s, enum hd_field f, int64_t v) {
+    if (!hd_field_try_set(s->op->words, f, v))
+        hd_ops_misfit(s, (struct hd_misfit){.of_field = true, .field = f, .needs = v});
+}
 hd_status hd_ops_end(struct hd_ops *s);
 /* Keeps every semaphore's count in range whatever the timing: waits move earlier where tokens pile
  * up. */
@@ -147,7 +151,9 @@ static inline int hd_lower_byte_kind(const struct hd_lowerer *w, int i) {
 }
 /* One operation of the layer in work: begin, set fields, touch memory, hd_ops_end. */
 void hd_lower_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op);
-void hd_lower_set(struct hd_lowerer *w, enum hd_field f, int64_t v);
+static inline void hd_lower_set(struct hd_lowerer *w, enum hd_field f, int64_t v) {
+    hd_ops_set(&w->s, f, v);
+}
 /* Begin a load, or a store to the arena, of one run of bytes, which n1 to n3 make more. */
 void hd_lower_begin_load(struct hd_lowerer *w, int seg, int64_t src, int64_t dst, int64_t run);
 void hd_lower_begin_store(struct hd_lowerer *w, int64_t dst, int64_t src, int64_t run);

@@ -36,10 +36,6 @@ const struct hd_mtensor *hd_lower_whole(const struct hd_lowerer *w, int id) {
     return t->base < 0 ? t : &w->lo->tensors[t->base];
 }
 
-void hd_lower_set(struct hd_lowerer *w, enum hd_field f, int64_t v) {
-    hd_ops_set(&w->s, f, v);
-}
-
 void hd_lower_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op) {
     hd_ops_begin(&w->s, unit, hd_isa_ops[op].code, w->l->tag);
 }

@@ -47,9 +47,11 @@ struct search {
     int64_t cycles;
 };
 
-/* Cycles of the window when the chain gets what is asked; INT64_MAX when it does not fit. */
+/* Cycles of the window when the chain gets what is asked; INT64_MAX when it does not fit, or is no
+ * better than s->cycles. */
 static int64_t attempt(struct search *s, const struct asked *q) {
-    return tile(s->lo, &s->w, q) ? hd_estimate_layers(s->lo, s->w.from, s->w.to) : INT64_MAX;
+    if (!tile(s->lo, &s->w, q)) return INT64_MAX;
+    return hd_estimate_layers(s->lo, s->w.from, s->w.to, s->cycles - 1);
 }
 
 static void consider(struct search *s, struct asked q) {
@@ -141,7 +143,7 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
     size_t from = 0, to = 0; /* the step, and what it takes */
     int64_t whole = INT64_MAX;
     for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->plan->tilings[i].chain_last + 1) {
-        struct search s = {.lo = lo};
+        struct search s = {.lo = lo, .cycles = INT64_MAX};
         TRY(hd_continue(lo->ctx));
         s.w = (struct window){i, (size_t)lo->plan->tilings[i].chain_last + 1, i, 0};
         s.w.to = s.w.end;
@@ -150,7 +152,8 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         if (s.w.end < lo->n_layers && same_step(lo, i, s.w.end))
             s.w.to = (size_t)lo->plan->tilings[s.w.end].chain_last + 1;
         const struct asked before = s.best = get(lo, &s.w);
-        if (i >= to) from = i, to = hd_step_end(lo, i), whole = hd_estimate_layers(lo, from, to);
+        if (i >= to)
+            from = i, to = hd_step_end(lo, i), whole = hd_estimate_layers(lo, from, to, INT64_MAX);
         s.cycles = attempt(&s, &s.best);
         search_tiles(&s);
         search_chunks(&s);
@@ -160,7 +163,7 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         search_tiles(&s);
         tile_again(lo, &s.w, &s.best);
         if (whole < hd_knob(lo)->whole_step) { /* what is better here may be worse further on */
-            int64_t now = hd_estimate_layers(lo, from, to);
+            int64_t now = hd_estimate_layers(lo, from, to, whole);
             if (now > whole) tile_again(lo, &s.w, &before);
             whole = hd_min(whole, now);
         }

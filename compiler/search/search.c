@@ -94,7 +94,7 @@ static int64_t plan_cycles(struct hd_lowering *lo) {
     int64_t cycles = 0;
     for (size_t i = 0, end; i < lo->n_layers; i = end) {
         end = hd_step_end(lo, i);
-        int64_t step = hd_estimate_layers(lo, i, end);
+        int64_t step = hd_estimate_layers(lo, i, end, INT64_MAX);
         if (step == INT64_MAX) return step;
         cycles += step;
     }
@@ -137,13 +137,13 @@ static uint32_t decisions(const struct hd_lowering *lo) {
 }
 
 /* The chain that begins at i, with its neighbours. */
-static int64_t chain_cycles(struct hd_lowering *lo, size_t i) {
+static int64_t chain_cycles(struct hd_lowering *lo, size_t i, int64_t most) {
     size_t from = i, to = (size_t)lo->plan->tilings[i].chain_last + 1;
     if (i > 0 && lo->layers[i - 1].step == lo->layers[i].step)
         from = (size_t)lo->plan->tilings[i - 1].chain_first;
     if (to < lo->n_layers && lo->layers[to].step == lo->layers[i].step)
         to = (size_t)lo->plan->tilings[to].chain_last + 1;
-    return hd_estimate_layers(lo, from, to);
+    return hd_estimate_layers(lo, from, to, most);
 }
 
 /* More slots for rolling chains where that displaces nothing: a smaller part of their rows is
@@ -153,11 +153,11 @@ static hd_status widen(struct hd_lowering *lo, struct hd_room *spans, int plan) 
     for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->plan->tilings[i].chain_last + 1) {
         int *more = &lo->plan->tilings[i].more_slots, best = 0;
         if (!lo->plan->tilings[i].roll_th) continue;
-        int64_t least = chain_cycles(lo, i);
+        int64_t least = chain_cycles(lo, i, INT64_MAX);
         for (*more = 1; *more <= hd_knob(lo)->most_slots; *more *= 2) {
             hd_status s = plan_with_ring(lo, spans, plan);
             if (s != HD_OK || decisions(lo) != as_is) break;
-            int64_t now = chain_cycles(lo, i);
+            int64_t now = chain_cycles(lo, i, least - 1);
             if (now < least) best = *more, least = now;
         }
         *more = best;
@@ -173,10 +173,10 @@ static hd_status make_finer(struct hd_lowering *lo, struct hd_room *spans, int p
     for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->plan->tilings[i].chain_last + 1) {
         int *finer = &lo->plan->tilings[i].finer, best = 0;
         if (!lo->plan->tilings[i].roll_th) continue;
-        int64_t least = chain_cycles(lo, i);
+        int64_t least = chain_cycles(lo, i, INT64_MAX);
         for (*finer = 1; *finer <= hd_knob(lo)->halvings; ++*finer) {
             if (plan_with_ring(lo, spans, plan) != HD_OK || !lo->plan->tilings[i].roll_th) break;
-            int64_t now = chain_cycles(lo, i);
+            int64_t now = chain_cycles(lo, i, least - 1);
             if (now < least) best = *finer, least = now;
         }
         *finer = best;

@@ -27,14 +27,16 @@ static void layers_add_up(void **state) {
     (void)state;
     struct row r;
     begin(&r);
-    int64_t one = hd_estimate_layers(&r.lo, 0, 1), two = hd_estimate_layers(&r.lo, 0, 2);
+    int64_t one = hd_estimate_layers(&r.lo, 0, 1, INT64_MAX),
+            two = hd_estimate_layers(&r.lo, 0, 2, INT64_MAX);
     assert_true(one > VECTORS);
     assert_in_range(two - one, VECTORS, VECTORS + 32);
     assert_int_equal(r.lo.most_ops, 2);
     r.plan.tilings[0].th = SIDE / 4; /* four tiles */
-    assert_in_range(hd_estimate_layers(&r.lo, 0, 1) - one, 3 * VECTORS, 3 * (VECTORS + 32));
+    assert_in_range(hd_estimate_layers(&r.lo, 0, 1, INT64_MAX) - one, 3 * VECTORS,
+                    3 * (VECTORS + 32));
     assert_int_equal(r.lo.most_ops, 4);
-    hd_estimate_layers(&r.lo, 1, 2);
+    hd_estimate_layers(&r.lo, 1, 2, INT64_MAX);
     assert_int_equal(r.lo.most_ops, 4); /* the most, not the last */
     drop_row(&r);
 }
@@ -47,10 +49,10 @@ static void a_program_begins(void **state) {
     begin(&r);
     for (int i = 0; i < ROW; i++)
         r.layers[i].oc = 1, r.layers[i].oh = 4096, r.plan.tilings[i].th = 1;
-    int64_t next = hd_estimate_layers(&r.lo, 1, 2);
+    int64_t next = hd_estimate_layers(&r.lo, 1, 2, INT64_MAX);
     for (int i = 1; i < ROW; i++) r.layers[i].step = 1;
-    assert_true(hd_estimate_layers(&r.lo, 1, 2) > next);
-    assert_int_equal(hd_estimate_layers(&r.lo, 2, 3), next);
+    assert_true(hd_estimate_layers(&r.lo, 1, 2, INT64_MAX) > next);
+    assert_int_equal(hd_estimate_layers(&r.lo, 2, 3, INT64_MAX), next);
     drop_row(&r);
 }
 
@@ -60,8 +62,8 @@ static void no_room_has_no_price(void **state) {
     begin(&r);
     r.opt.plan.text = "plan"; /* only one that was read may want too much */
     r.layers[1].own = &kind;
-    assert_true(hd_estimate_layers(&r.lo, 0, 1) < INT64_MAX);
-    assert_true(hd_estimate_layers(&r.lo, 0, 2) == INT64_MAX);
+    assert_true(hd_estimate_layers(&r.lo, 0, 1, INT64_MAX) < INT64_MAX);
+    assert_true(hd_estimate_layers(&r.lo, 0, 2, INT64_MAX) == INT64_MAX);
     drop_row(&r);
 }
 
@@ -88,7 +90,7 @@ static hd_status with_words(struct hd_lowerer *w, struct hd_tile *t) {
 static int64_t price_with(struct row *r, int tiles, struct hd_price_memo *prices) {
     r->m.wm_bytes = (uint32_t)tiles * TAKEN * r->m.k * r->m.n;
     r->lo.prices = prices;
-    return hd_estimate_layers(&r->lo, 0, 1);
+    return hd_estimate_layers(&r->lo, 0, 1, INT64_MAX);
 }
 
 /* A kept price is of all memories in which no ring comes round, else of those of one size. */
@@ -116,6 +118,31 @@ static void kept_where_it_holds(void **state) {
     hd_price_memo_destroy(prices);
 }
 
+/* What takes more than is asked for has no price. That it takes more is kept, and answers those who
+ * ask for as little; others find out how many. */
+static void at_most(void **state) {
+    static const struct hd_kind words = {.name = "words", .lower = with_words};
+    struct row r;
+    (void)state;
+    begin(&r);
+    r.layers[0].kind = &words;
+    const int64_t all = hd_estimate_layers(&r.lo, 0, 1, INT64_MAX);
+    r.lo.prices = hd_price_memo_create(1024);
+    const struct {
+        int64_t most;
+        bool kept;
+    } cases[] = {{all / 2, false}, {all / 3, true},   {all / 2, true}, {all - 1, false},
+                 {all, false},     {INT64_MAX, true}, {all - 1, true}, {1, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int before = lowered;
+        int64_t got = hd_estimate_layers(&r.lo, 0, 1, cases[i].most);
+        assert_int_equal(got, cases[i].most < all ? INT64_MAX : all);
+        assert_int_equal(lowered == before, cases[i].kept);
+    }
+    hd_price_memo_destroy(r.lo.prices);
+    drop_row(&r);
+}
+
 static uint64_t key_of(uint64_t i) {
     return i * UINT64_C(0x9E3779B97F4A7C15);
 }
@@ -130,11 +157,11 @@ static void a_full_table_forgets(void **state) {
     for (uint64_t i = 1; i < 100; i++) {
         const struct hd_price p = {.cycles = (int64_t)(1000 + i)};
         hd_price_memo_put(prices, key_of(i), m, p);
-        assert_true(hd_price_memo_get(prices, key_of(i), m, &got));
+        assert_true(hd_price_memo_get(prices, key_of(i), m, INT64_MAX, &got));
         assert_int_equal(got, 1000 + i);
     }
     for (uint64_t i = 1; i < 100; i++) {
-        if (!hd_price_memo_get(prices, key_of(i), m, &got)) continue;
+        if (!hd_price_memo_get(prices, key_of(i), m, INT64_MAX, &got)) continue;
         assert_int_equal(got, 1000 + i);
         found++;
     }
@@ -143,9 +170,11 @@ static void a_full_table_forgets(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layers_add_up), cmocka_unit_test(a_program_begins),
-        cmocka_unit_test(no_room_has_no_price), cmocka_unit_test(kept_where_it_holds),
-        cmocka_unit_test(a_full_table_forgets)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(layers_add_up),
+                                       cmocka_unit_test(a_program_begins),
+                                       cmocka_unit_test(no_room_has_no_price),
+                                       cmocka_unit_test(kept_where_it_holds),
+                                       cmocka_unit_test(at_most),
+                                       cmocka_unit_test(a_full_table_forgets)};
     return cmocka_run_group_tests_name("price", tests, NULL, NULL);
 }

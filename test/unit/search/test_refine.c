@@ -53,9 +53,9 @@ static void finds_the_least_price(void **state) {
         for (int way = 0; way < 2; way++) {
             struct row r;
             begin(&r, way ? &low : &few, bands);
-            int64_t before = hd_estimate_layers(&r.lo, 0, ROW);
+            int64_t before = hd_estimate_layers(&r.lo, 0, ROW, INT64_MAX);
             assert_int_equal(hd_refine_tiles(&r.lo), HD_OK);
-            int64_t after = hd_estimate_layers(&r.lo, 0, ROW);
+            int64_t after = hd_estimate_layers(&r.lo, 0, ROW, INT64_MAX);
             /* tiles of two rows; of all */
             for (int i = 0; i < ROW; i++) assert_int_equal(r.plan.tilings[i].th, way ? 2 : SIDE);
             bool best = bands == (way ? SIDE / 2 : 1);
