@@ -38,6 +38,8 @@ module hd_am (
   localparam int unsigned Chunk   = AxiBytes < 4 * N ? AxiBytes : 4 * N;
   localparam int unsigned OffBits = $clog2(4 * N);
   localparam int unsigned RowBits = $clog2(Words) - 1;
+  // Chunks are aligned: said here so that no byte shifter is made for them.
+  localparam logic [OffBits-1:0] ChunkMask = ~OffBits'(Chunk - 1);
 
   logic        mx_rbank, mx_wbank, a_bank, b_bank, w_bank, lx_bank, st_bank;
   logic [23:0] lx_word, st_word;
@@ -118,7 +120,7 @@ module hd_am (
     a_bank_q  <= a_bank;
     b_bank_q  <= b_bank;
     st_q      <= rst_ni && st_gnt_o;
-    st_sel_q  <= {st_bank, st_i.addr[OffBits-1:0]};
+    st_sel_q  <= {st_bank, st_i.addr[OffBits-1:0] & ChunkMask};
     if (st_q) st_rdata_o <= (8 * AxiBytes)'(rdata[{st_sel_q, 3'd0} +: 8 * Chunk]);
     if (mx_q) mx_rdata_o <= mx_bank_q ? rdata[64*N-1:32*N] : rdata[32*N-1:0];
     if (a_q) vxa_rdata_o <= a_bank_q ? rdata[64*N-1:32*N] : rdata[32*N-1:0];

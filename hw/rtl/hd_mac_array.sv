@@ -3,8 +3,8 @@
 // WM is written in parts of AxiBytes: part p of a word holds its bytes p * AxiBytes and up; byte n
 // * K + k is w[n][k]. With part_i.col the parts are of column k: part p holds w[p * AxiBytes and
 // up][k].
-// For synthesis WM is one block RAM per part and two columns share the multipliers of hd_mac2, one
-// DSP48E2 for two products; simulation holds the same bytes as one array and multiplies each by
+// For synthesis WM is one block RAM per part, two columns share the multipliers of hd_mac2, one DSP48E2
+// for two products, and chains of four of them add; simulation holds the same bytes as one array and multiplies each by
 // itself, which is 1.2 (16 x 16) to 3 times (32 x 32) faster. The benches pass with either
 // (+define+SYNTHESIS).
 // One clocked block with plain loops over narrow unpacked arrays, stages updated last to first:
@@ -50,9 +50,8 @@ module hd_mac_array (
   logic [1:0] uns_q;
 
 `ifdef SYNTHESIS
-  logic signed [17:0] pr  [K][N];
-  logic [8*N*K-1:0]  w1;                            // read registers of the memory
-  logic [18*N*K-1:0] products;
+  logic [8*N*K-1:0]   w1;     // read registers of the memory
+  logic [18*N*G4-1:0] sums4;
 
   for (genvar p = 0; p < N * K / AxiBytes; p++) begin : gen_part
     logic [AxiBytes-1:0]   be;
@@ -73,15 +72,21 @@ module hd_mac_array (
     );
   end
 
-  // hd_mac2 has the output registers of the memory and those of the products.
-  for (genvar k = 0; k < K; k++) begin : gen_k
+  // A chain of hd_mac2 adds 4 products of two columns. It has the output registers of the memory, those
+  // of the products and those of the sums.
+  for (genvar g = 0; g < G4; g++) begin : gen_g
     for (genvar n = 0; n < N; n += 2) begin : gen_n
-      hd_mac2 u_mac2 (
-        .clk_i, .we_i(en_q[0]), .w0_i(w1[8 * (n * K + k) +: 8]),
-        .w1_i(w1[8 * (n * K + K + k) +: 8]), .en_i(en_q[1]),
-        .x_i({!uns_q[1] && x_i[8 * k + 7], x_i[8 * k +: 8]}),
-        .p0_o(products[18 * (N * k + n) +: 18]), .p1_o(products[18 * (N * k + n + 1) +: 18])
-      );
+      logic [48*5-1:0] p;
+      assign p[47:0] = '0;
+      for (genvar i = 0; i < 4; i++) begin : gen_link
+        localparam int unsigned k = 4 * g + i;
+        hd_mac2 #(.First(i == 0), .Last(i == 3)) u_mac2 (
+          .clk_i, .we_i(en_q[0]), .w0_i(w1[8 * (n * K + k) +: 8]), .w1_i(w1[8 * (n * K + K + k) +: 8]),
+          .en_i(en_q[1]), .x_i({{2{!uns_q[1] && x_i[8 * k + 7]}}, x_i[8 * k +: 8]}),
+          .sum_i(en_q[2]), .p_i(p[48 * i +: 48]), .p_o(p[48 * i + 48 +: 48])
+        );
+      end
+      assign sums4[18 * (N * g + n) +: 36] = {p[48 * 4 + 18 +: 18], !p[48 * 4 + 17], p[48 * 4 +: 17]};
     end
   end
 `else
@@ -107,22 +112,22 @@ module hd_mac_array (
         sum[n] = G16 == 1 ? s16[0][n] :
                  G16 == 2 ? s16[0][n] + s16[G16 / 2][n] :
                  (s16[0][n] + s16[G16 / 4][n]) + (s16[G16 / 2][n] + s16[G16 - 1][n]);
+`ifdef SYNTHESIS
+    for (int unsigned g = 0; g < G4; g++)
+      for (int unsigned n = 0; n < N; n++) s4[g][n] = sums4[18 * (N * g + n) +: 18];
+`endif
     if (en_q[3])
       for (int unsigned g = 0; g < G16; g++)
         for (int unsigned n = 0; n < N; n++)
           s16[g][n] = G4 == 2 ? 32'(s4[0][n]) + 32'(s4[1][n]) :
                       (32'(s4[4 * g][n]) + 32'(s4[(4 * g + 1) % G4][n])) +
                       (32'(s4[(4 * g + 2) % G4][n]) + 32'(s4[(4 * g + 3) % G4][n]));
-`ifdef SYNTHESIS
-    for (int unsigned k = 0; k < K; k++)
-      for (int unsigned n = 0; n < N; n++) pr[k][n] = products[18 * (N * k + n) +: 18];
-`endif
+`ifndef SYNTHESIS
     if (en_q[2])
       for (int unsigned g = 0; g < G4; g++)
         for (int unsigned n = 0; n < N; n++)
           s4[g][n] = (18'(pr[4 * g][n]) + 18'(pr[4 * g + 1][n])) +
                      (18'(pr[4 * g + 2][n]) + 18'(pr[4 * g + 3][n]));
-`ifndef SYNTHESIS
     // A product of uint8 or int8 by int8 fits 16 bits.
     if (en_q[1]) begin
       for (int unsigned k = 0; k < K; k++)

@@ -13,6 +13,8 @@
 // row is summed.
 // Throughput: a vector a cycle.
 // Stalls: never.
+//
+// For synthesis products and sum of a row are a chain of hd_mac2; simulation has them as plain loops.
 `include "hd_assert.svh"
 
 module hd_vx_window #(
@@ -50,14 +52,38 @@ module hd_vx_window #(
   logic signed [7:0]  w   [Rows][Cols][N];
   logic signed [9:0]  old [Rows][Cols-1][N];  // earlier inputs of the row, oldest first
   logic signed [9:0]  x   [Cols][N];
-  logic signed [17:0] pr  [Cols][N];
-
-  logic [31:0]        dot    [N];
+  logic [31:0]        dot [N];
   logic [31:0]        base1  [N], base2  [N], base3  [N];  // what a sum begins with
 
   logic [2:0]          v_q, first_q, adds_q;
   logic [1:0]          last_q, row_q;
   logic [SlotBits-1:0] slot1_q, slot2_q;
+
+  // What is simulated uses x and w in its one block alone, and keeps no copies of what it writes.
+`ifdef SYNTHESIS
+  `define HD_SET <=
+  // A chain of hd_mac2 has the registers of the products and of their sum.
+  logic [32*N-1:0] dots;
+  for (genvar n = 0; n < N; n++) begin : gen_dot
+    logic [48*(Cols+1)-1:0] p;
+    assign p[47:0] = '0;
+    for (genvar k = 0; k < Cols; k++) begin : gen_link
+      logic signed [7:0] tap;  // chosen before they are multiplied: one multiplier each
+      always_comb begin
+        tap = w[Rows-1][k][n];
+        for (int unsigned r = 0; r < Rows - 1; r++) if (row_q == 2'(r)) tap = w[r][k][n];
+      end
+      hd_mac2 #(.Held(1'b0), .First(k == 0), .Last(k == Cols - 1), .Start('0)) u_mac2 (
+        .clk_i, .we_i(1'b0), .w0_i(tap), .w1_i('0), .en_i(v_q[0]), .x_i(x[k][n]), .sum_i(v_q[1]),
+        .p_i(p[48 * k +: 48]), .p_o(p[48 * k + 48 +: 48])
+      );
+    end
+    assign dots[32 * n +: 32] = p[48 * Cols +: 32];
+  end
+`else
+  `define HD_SET =
+  logic signed [17:0] pr [Cols][N];
+`endif
 
   assign valid_o = v_q[1] && last_q[1];
   assign slot_o  = slot2_q;
@@ -74,14 +100,19 @@ module hd_vx_window #(
   end
 
   always_ff @(posedge clk_i) begin
+`ifdef SYNTHESIS
+    for (int unsigned n = 0; n < N; n++) dot[n] = dots[32 * n +: 32];
+`endif
     // 4: sum of the rows
     if (v_q[2])
       for (int unsigned n = 0; n < N; n++)
         sum_o[32 * n +: 32] <=
           (!first_q[2] ? sum_o[32 * n +: 32] : adds_q[2] ? base3[n] : 32'd0) + dot[n];
     // 3: sum of a row
+`ifndef SYNTHESIS
     if (v_q[1])
       for (int unsigned n = 0; n < N; n++) dot[n] = 32'(pr[0][n]) + 32'(pr[1][n]) + 32'(pr[2][n]);
+`endif
     if (v_q[1] && adds_q[1])
       for (int unsigned n = 0; n < N; n++) base3[n] = base2[n];
     if (v_q[0] && adds_q[0])
@@ -89,8 +120,9 @@ module hd_vx_window #(
     if (in_valid_i && in_adds_i)
       for (int unsigned n = 0; n < N; n++) base1[n] = base_i[32 * n +: 32];
     // 2: products
+`ifndef SYNTHESIS
     if (v_q[0]) begin : gen_products
-      logic signed [7:0] tap [Cols][N];  // chosen before they are multiplied: one multiplier each
+      logic signed [7:0] tap [Cols][N];
       for (int unsigned k = 0; k < Cols; k++)
         for (int unsigned n = 0; n < N; n++) tap[k][n] = w[Rows-1][k][n];
       for (int unsigned r = 0; r < Rows - 1; r++)
@@ -100,24 +132,29 @@ module hd_vx_window #(
       for (int unsigned k = 0; k < Cols; k++)
         for (int unsigned n = 0; n < N; n++) pr[k][n] = 18'(x[k][n]) * 18'(tap[k][n]);
     end
+`endif
     // 1: window
-    if (in_valid_i)
+    if (in_valid_i) begin : gen_window
+      logic signed [9:0] newest, mid;
       for (int unsigned r = 0; r < Rows; r++)
         if (in_row_i == 2'(r))
           for (int unsigned n = 0; n < N; n++) begin
-            x[0][n] = in_pairs_i ? old[r][1][n] : old[r][0][n];
-            x[1][n] = in_pairs_i ? {{2{!in_unsigned_i && before_i[8 * n + 7]}}, before_i[8 * n +: 8]} + in_imm_i :
-                                   old[r][1][n];
-            x[2][n] = {{2{!in_unsigned_i && x_i[8 * n + 7]}}, x_i[8 * n +: 8]} + in_imm_i;
-            old[r][0][n] = x[1][n];
-            old[r][1][n] = x[2][n];
+            newest = {{2{!in_unsigned_i && x_i[8 * n + 7]}}, x_i[8 * n +: 8]} + in_imm_i;
+            mid = in_pairs_i ? {{2{!in_unsigned_i && before_i[8 * n + 7]}}, before_i[8 * n +: 8]} + in_imm_i :
+                               old[r][1][n];
+            x[0][n] `HD_SET in_pairs_i ? old[r][1][n] : old[r][0][n];
+            x[1][n] `HD_SET mid;
+            x[2][n] `HD_SET newest;
+            old[r][0][n] = mid;
+            old[r][1][n] = newest;
           end
+    end
     if (load_hi_i)
       for (int unsigned n = 0; n < N; n++) begin
-        w[2][2][n] = pm_i[8 * n +: 8];
-        w[3][0][n] = pm_i[8 * (N + n) +: 8];
-        w[3][1][n] = pm_i[8 * (2 * N + n) +: 8];
-        w[3][2][n] = pm_i[8 * (3 * N + n) +: 8];
+        w[2][2][n] `HD_SET pm_i[8 * n +: 8];
+        w[3][0][n] `HD_SET pm_i[8 * (N + n) +: 8];
+        w[3][1][n] `HD_SET pm_i[8 * (2 * N + n) +: 8];
+        w[3][2][n] `HD_SET pm_i[8 * (3 * N + n) +: 8];
       end
     if (load_lo_i)
       for (int unsigned c = 1; c <= Cols; c++)
@@ -125,9 +162,9 @@ module hd_vx_window #(
           for (int unsigned r = 0; r < Rows; r++)
             for (int unsigned k = 0; k < Cols; k++)
               for (int unsigned n = 0; n < N; n++)
-                if (k + c < Cols) w[r][k][n] = 8'd0;
+                if (k + c < Cols) w[r][k][n] `HD_SET 8'd0;
                 else if (r * c + k + c < Cols + 8)
-                  w[r][k][n] = pm_i[8 * ((r * c + k + c - Cols) % 8 * N + n) +: 8];
+                  w[r][k][n] `HD_SET pm_i[8 * ((r * c + k + c - Cols) % 8 * N + n) +: 8];
   end
 
   `ASSERT(WidthLegal, !load_lo_i || width_i != 2'd0)

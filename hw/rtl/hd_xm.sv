@@ -41,6 +41,8 @@ module hd_xm (
   localparam int unsigned RowBits  = $clog2(Rows);
   localparam int unsigned BankLsb  = OffBits + RowBits;
   localparam int unsigned BankBits = $clog2(Banks);
+  // Chunks are aligned: said here so that no byte shifter is made for them.
+  localparam logic [OffBits-1:0] ChunkMask = ~OffBits'(AxiBytes - 1);
 
   // Byte address of every port.
   logic [27:0] mx_at, a_at, b_at, w_at;
@@ -75,7 +77,7 @@ module hd_xm (
   assign w_row  = {RowBytes / N{vxw_wdata_i}};
   assign lx_row = {RowBytes / AxiBytes{lx_wdata_i}};
   assign w_be   = RowBytes'({N{1'b1}}) << w_at[OffBits-1:0];
-  assign lx_be  = RowBytes'(lx_be_i) << lx_i.addr[OffBits-1:0];
+  assign lx_be  = RowBytes'(lx_be_i) << (lx_i.addr[OffBits-1:0] & ChunkMask);
 
   logic [8*RowBytes*Banks-1:0] rdata;
 
@@ -105,22 +107,34 @@ module hd_xm (
     );
   end
 
-  // Second cycle of a read: choose bank and part of the row.
-  logic                        mx_q, a_q, b_q, st_q;
-  logic [BankBits+OffBits-1:0] mx_sel_q, a_sel_q, b_sel_q, st_sel_q;  // byte in `rdata`
+  // Second cycle of a read: choose bank and part of the row. The bank is one bit of many: a choice of 8 in
+  // 3 LUTs, where a number takes 5.
+  logic                mx_q, a_q, b_q, st_q;
+  logic [Banks-1:0]    mx_bank_q, a_bank_q, b_bank_q, st_bank_q;
+  logic [OffBits-1:0]  mx_off_q, a_off_q, b_off_q, st_off_q;  // byte in the row
+
+  function automatic logic [8*RowBytes-1:0] row_of(input logic [Banks-1:0] bank);
+    row_of = '0;
+    for (int unsigned i = 0; i < Banks; i++)
+      row_of = row_of | ({8 * RowBytes{bank[i]}} & rdata[8 * RowBytes * i +: 8 * RowBytes]);
+  endfunction
 
   always_ff @(posedge clk_i) begin
-    mx_q     <= rst_ni && mx_gnt_o;
-    a_q      <= rst_ni && vxa_gnt;
-    b_q      <= rst_ni && vxb_gnt;
-    st_q     <= rst_ni && st_gnt_o;
-    mx_sel_q <= {mx_bank, mx_at[OffBits-1:0]};
-    a_sel_q  <= {a_bank, a_at[OffBits-1:0]};
-    b_sel_q  <= {b_bank, b_at[OffBits-1:0]};
-    st_sel_q <= {st_bank, st_i.addr[OffBits-1:0]};
-    if (mx_q) mx_rdata_o <= rdata[{mx_sel_q, 3'd0} +: 8 * K];
-    if (a_q) vxa_rdata_o <= rdata[{a_sel_q, 3'd0} +: 8 * N];
-    if (b_q) vxb_rdata_o <= rdata[{b_sel_q, 3'd0} +: 8 * N];
-    if (st_q) st_rdata_o <= rdata[{st_sel_q, 3'd0} +: 8 * AxiBytes];
+    mx_q      <= rst_ni && mx_gnt_o;
+    a_q       <= rst_ni && vxa_gnt;
+    b_q       <= rst_ni && vxb_gnt;
+    st_q      <= rst_ni && st_gnt_o;
+    mx_bank_q <= Banks'(1) << mx_bank;
+    a_bank_q  <= Banks'(1) << a_bank;
+    b_bank_q  <= Banks'(1) << b_bank;
+    st_bank_q <= Banks'(1) << st_bank;
+    mx_off_q  <= mx_at[OffBits-1:0];
+    a_off_q   <= a_at[OffBits-1:0];
+    b_off_q   <= b_at[OffBits-1:0];
+    st_off_q  <= st_i.addr[OffBits-1:0] & ChunkMask;
+    if (mx_q) mx_rdata_o <= (8 * K)'(row_of(mx_bank_q) >> {mx_off_q, 3'd0});
+    if (a_q) vxa_rdata_o <= (8 * N)'(row_of(a_bank_q) >> {a_off_q, 3'd0});
+    if (b_q) vxb_rdata_o <= (8 * N)'(row_of(b_bank_q) >> {b_off_q, 3'd0});
+    if (st_q) st_rdata_o <= (8 * AxiBytes)'(row_of(st_bank_q) >> {st_off_q, 3'd0});
   end
 endmodule

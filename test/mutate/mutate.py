@@ -30,7 +30,7 @@ UNITS = {
     "mac2": ("mac2", "hd_mac2", ""),
     "mac_array": ("mac", "hd_mac_array hd_mac2 hd_ram", "N=2 WmWords=4"),
     "nest": ("nest", "hd_nest", "Loops=3 Streams=2 CountBits=16"),
-    "window": ("window", "hd_vx_window", "N=1 TagBits=5"),
+    "window": ("window", "hd_vx_window hd_mac2", "N=1 SlotBits=5"),
     "result": ("result", "hd_vx_result hd_f32_to_int hd_vx_transpose", "N=4"),
     "transpose": ("transpose", "hd_vx_transpose", "N=4"),
     "lx_data": ("lx_data", "hd_lx_data hd_fifo", ""),
@@ -40,7 +40,7 @@ UNITS = {
     "mx": ("mx", "hd_mx hd_mac_array hd_mac2 hd_ram hd_nest", "N=2 XmBytes=512 AmWords=32 WmWords=16"),
     "fn": ("f32", "hd_vx_fn", "Lanes=1"),
     "fetch": ("fetch", "hd_fetch hd_fifo hd_skid", ""),
-    "lanes": ("lanes", "hd_vx_lanes hd_vx_window hd_vx_fn hd_f32_from_int hd_f32_mul hd_f32_add hd_f32_to_int hd_vx_result "
+    "lanes": ("lanes", "hd_vx_lanes hd_vx_window hd_mac2 hd_vx_fn hd_f32_from_int hd_f32_mul hd_f32_add hd_f32_to_int hd_vx_result "
               "hd_vx_transpose", "N=4"),
 }
 

@@ -1,5 +1,5 @@
-// The parts of a DSP48E2 that hd_mac2 uses, after UG579: A (27 of 30 bits) through register A2, B as it comes,
-// product in register M, P = M. An attribute or an input that asks for anything else stops the simulation.
+// The parts of a DSP48E2 that hd_mac2 uses, after UG579: A (27 of 30 bits) and D through registers or as they come,
+// B as it comes, product (A + D) * B in register M, P = M + C or M + PCIN, with or without register. An attribute or an input that asks for anything else stops the simulation.
 module DSP48E2 #(
   parameter int ACASCREG = 1, ADREG = 1, ALUMODEREG = 1, AREG = 1, BCASCREG = 1, BREG = 1,
   parameter int CARRYINREG = 1, CARRYINSELREG = 1, CREG = 1, DREG = 1, INMODEREG = 1, MREG = 1,
@@ -26,33 +26,50 @@ module DSP48E2 #(
   output logic [3:0]  CARRYOUT,
   output logic        CARRYCASCOUT, MULTSIGNOUT, OVERFLOW, UNDERFLOW, PATTERNBDETECT, PATTERNDETECT
 );
-  logic signed [26:0] a2;
+  logic signed [26:0] a2, d, ad;
   logic signed [44:0] m;
+  logic        [47:0] p, p_q;
 
   initial
-    if (AREG != 1 || BREG != 0 || MREG != 1 || PREG != 0 || ADREG != 0 || OPMODEREG != 0 || INMODEREG != 0 ||
-        ALUMODEREG != 0 || USE_MULT != "MULTIPLY" || USE_SIMD != "ONE48" || AMULTSEL != "A" || BMULTSEL != "B")
+    if (DREG != AREG || BREG != 0 || MREG != 1 || ADREG != 0 || OPMODEREG != 0 || INMODEREG != 0 || CREG != 0 ||
+        ALUMODEREG != 0 || USE_MULT != "MULTIPLY" || USE_SIMD != "ONE48" || AMULTSEL != "AD" || BMULTSEL != "B")
       $fatal(1, "DSP48E2: not the configuration that this model knows");
 
+  assign ad = AREG != 0 ? a2 + d : A[26:0] + D;
+  assign p  = 48'(m) + (OPMODE[6:4] == 3'b011 ? C : PCIN);
+  assign P  = PREG != 0 ? p_q : p;
+  assign PCOUT = P;
+
   always_ff @(posedge CLK) begin
-    if (OPMODE != 9'b000000101 || ALUMODE != 4'd0 || INMODE != 5'd0 || CARRYINSEL != 3'd0 || CARRYIN ||
-        RSTA || RSTB || RSTM || RSTP || CEA1)
+    if ((OPMODE != 9'b000110101 && OPMODE != 9'b000010101) || ALUMODE != 4'd0 || INMODE != 5'b00100 ||
+        CARRYINSEL != 3'd0 || CARRYIN || RSTA || RSTB || RSTD || RSTM || RSTP || CEA1)
       $fatal(1, "DSP48E2: not the mode that this model knows");
-    if (CEM) m <= 45'(a2) * 45'(signed'(B));
+    if (CEP) p_q <= p;
+    if (CEM) m <= 45'(ad) * 45'(signed'(B));
     if (CEA2) a2 <= A[26:0];
+    if (CED) d <= D;
   end
-  assign P = 48'(m);
-  assign {PCOUT, ACOUT, BCOUT, XOROUT, CARRYOUT, CARRYCASCOUT, MULTSIGNOUT, OVERFLOW, UNDERFLOW, PATTERNBDETECT,
+  assign {ACOUT, BCOUT, XOROUT, CARRYOUT, CARRYCASCOUT, MULTSIGNOUT, OVERFLOW, UNDERFLOW, PATTERNBDETECT,
           PATTERNDETECT} = '0;
 endmodule
 
-// hd_mac2 with the primitive and without, side by side.
+// Chains of two hd_mac2 with the primitive and without, side by side: the first link has weights that are taken
+// into registers, the last one has its weights as they come. The sums of both are split as the users do it.
 module tb_hd_mac2 (
-  input  logic               clk_i, we_i, en_i,
-  input  logic signed [7:0]  w0_i, w1_i,
-  input  logic signed [8:0]  x_i,
+  input  logic               clk_i, we_i, en_i, sum_i,
+  input  logic signed [7:0]  w0_i, w1_i, v0_i, v1_i,  // of the first link, of the last
+  input  logic signed [9:0]  x_i, z_i,
   output logic signed [17:0] logic0_o, logic1_o, dsp0_o, dsp1_o
 );
-  hd_mac2 #(.Primitive(1'b0)) u_logic (.clk_i, .we_i, .w0_i, .w1_i, .en_i, .x_i, .p0_o(logic0_o), .p1_o(logic1_o));
-  hd_mac2 #(.Primitive(1'b1)) u_dsp (.clk_i, .we_i, .w0_i, .w1_i, .en_i, .x_i, .p0_o(dsp0_o), .p1_o(dsp1_o));
+  logic [47:0] first [2], sums [2];
+  for (genvar i = 0; i < 2; i++) begin : gen_chain
+    hd_mac2 #(.Primitive(i == 1), .Last(1'b0)) u_first (
+      .clk_i, .we_i, .w0_i, .w1_i, .en_i, .x_i, .sum_i(1'b0), .p_i('0), .p_o(first[i])
+    );
+    hd_mac2 #(.Primitive(i == 1), .Held(1'b0), .First(1'b0)) u_last (
+      .clk_i, .we_i(1'b0), .w0_i(v0_i), .w1_i(v1_i), .en_i, .x_i(z_i), .sum_i, .p_i(first[i]), .p_o(sums[i])
+    );
+  end
+  assign {logic1_o, logic0_o} = {sums[0][35:18], !sums[0][17], sums[0][16:0]};
+  assign {dsp1_o, dsp0_o}     = {sums[1][35:18], !sums[1][17], sums[1][16:0]};
 endmodule
