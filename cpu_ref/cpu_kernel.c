@@ -45,17 +45,19 @@ static hd_status compile(hd_ctx *ctx, const struct hd_jit_api *jit, void *engine
 
 /* Buffers that no loop fills anew are the kernel's. */
 static hd_status take_buffers(hd_ctx *ctx, struct hd_cpu_kernel *k, const struct hd_nest *n,
-                              const float *weights, const float *bias) {
+                              const struct hd_cpu_constants *c) {
     k->n_tensors = (int)n->f->n_tensors;
     k->y = n->f->result[0];
     if (k->n_tensors > MOST_TENSORS)
         return hd_fail(ctx, HD_UNSUPPORTED, "a kernel of %d tensors, at most %d", k->n_tensors,
                        MOST_TENSORS);
-    k->tensor[1] = (void *)(uintptr_t)weights;
-    if (bias) k->tensor[2] = (void *)(uintptr_t)bias;
+    const void *given[] = {NULL, c->weights, c->bias, c->scale};
+    for (int i = 1, at = 1; i < 4; i++)
+        if (given[i]) k->tensor[at++] = (void *)(uintptr_t)given[i];
     for (int i = n->f->n_params; i < k->n_tensors; i++) {
         if (i == k->y || n->scope[i] >= 0) continue;
-        size_t bytes = (size_t)hd_expr_elems(&n->f->tensor[i]) * sizeof(float);
+        const struct hd_expr_tensor *t = &n->f->tensor[i];
+        size_t bytes = (size_t)hd_expr_elems(t) * hd_dtype_bytes((hd_dtype)t->type);
         k->tensor[i] = aligned_alloc(ALIGN, (size_t)hd_round_up((int64_t)bytes + 1, ALIGN));
         k->own[i] = true;
         if (!k->tensor[i]) return hd_fail(ctx, HD_NOMEM, "no memory for packed weights");
@@ -63,22 +65,32 @@ static hd_status take_buffers(hd_ctx *ctx, struct hd_cpu_kernel *k, const struct
     return HD_OK;
 }
 
+bool hd_cpu_kernel_bytes(void) {
+#ifdef __x86_64__
+    return __builtin_cpu_supports("avx2");
+#else
+    return false;
+#endif
+}
+
 static hd_status make(hd_ctx *ctx, hd_arena *a, const struct hd_jit_api *jit, void *engine,
-                      const struct hd_tunable *w, const char *schedule, const float *weights,
-                      const float *bias, struct hd_cpu_kernel *k) {
+                      const struct hd_tunable *w, const char *schedule,
+                      const struct hd_cpu_constants *c, struct hd_cpu_kernel *k) {
     struct hd_expr *f;
     struct hd_schedule *s;
     struct hd_nest *n;
     struct hd_loop_llvm code;
     static int made;
     const char *name = hd_sprintf(a, "work%d", __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED));
+    if (w->bytes && !hd_cpu_kernel_bytes())
+        return hd_fail(ctx, HD_UNSUPPORTED, "schedules of bytes are for processors with AVX2");
     TRY(hd_tunable_expr(ctx, a, w, &f));
     TRY(hd_schedule_parse(ctx, a, schedule, &s));
     TRY(hd_loop_lower(ctx, a, f, s, &n));
     hd_loop_tidy(a, n);
     TRY(hd_loop_llvm(ctx, a, n, name, jit->lanes(engine), &code));
     TRY(compile(ctx, jit, engine, &code, name, k));
-    TRY(take_buffers(ctx, k, n, weights, bias));
+    TRY(take_buffers(ctx, k, n, c));
     for (int i = 0; i < k->n_parts; i++)
         if (k->part[i].once) k->part[i].fn(k->tensor, 0, k->part[i].iterations);
     return HD_OK;
@@ -86,12 +98,11 @@ static hd_status make(hd_ctx *ctx, hd_arena *a, const struct hd_jit_api *jit, vo
 
 hd_status hd_cpu_kernel_create(hd_ctx *ctx, const struct hd_jit_api *jit, void *engine,
                                const struct hd_tunable *w, const char *schedule,
-                               const float *weights, const float *bias,
-                               struct hd_cpu_kernel **out) {
+                               const struct hd_cpu_constants *c, struct hd_cpu_kernel **out) {
     struct hd_cpu_kernel *k = calloc(1, sizeof *k);
     if (!k) return hd_fail(ctx, HD_NOMEM, "no memory for a kernel");
     hd_arena *a = hd_arena_create();
-    hd_status s = make(ctx, a, jit, engine, w, schedule, weights, bias, k);
+    hd_status s = make(ctx, a, jit, engine, w, schedule, c, k);
     hd_arena_destroy(a);
     if (s == HD_OK)
         *out = k;
@@ -122,7 +133,7 @@ static void piece(void *arg, int64_t i, int thread) {
     j->k->part[j->part].fn(j->k->tensor, n * i / j->pieces, n * (i + 1) / j->pieces);
 }
 
-void hd_cpu_kernel_run(struct hd_cpu_kernel *k, const float *x, float *y, int threads) {
+void hd_cpu_kernel_run(struct hd_cpu_kernel *k, const void *x, void *y, int threads) {
     k->tensor[0] = (void *)(uintptr_t)x;
     k->tensor[k->y] = y;
     for (int i = 0; i < k->n_parts; i++) {

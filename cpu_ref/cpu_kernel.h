@@ -7,13 +7,21 @@
 
 struct hd_cpu_kernel;
 
-/* weights, bias (NULL = none): they stay where they are. Errors: HD_UNSUPPORTED when the schedule
+struct hd_cpu_constants { /* they stay where they are */
+    const void *weights,
+        *bias;          /* f32, or int8 as hd_tunable_weights has them and i32; NULL = none */
+    const float *scale; /* of bytes */
+};
+
+/* This processor has what schedules of bytes are made of. */
+bool hd_cpu_kernel_bytes(void);
+/* Errors: HD_UNSUPPORTED when the schedule
  * does not fit, or LLVM refuses. */
 hd_status hd_cpu_kernel_create(hd_ctx *ctx, const struct hd_jit_api *jit, void *engine,
                                const struct hd_tunable *w, const char *schedule,
-                               const float *weights, const float *bias, struct hd_cpu_kernel **out);
+                               const struct hd_cpu_constants *k, struct hd_cpu_kernel **out);
 void hd_cpu_kernel_destroy(struct hd_cpu_kernel *k); /* NULL is fine */
 /* One run at a time. */
-void hd_cpu_kernel_run(struct hd_cpu_kernel *k, const float *x, float *y, int threads);
+void hd_cpu_kernel_run(struct hd_cpu_kernel *k, const void *x, void *y, int threads);
 
 #endif

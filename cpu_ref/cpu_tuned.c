@@ -1,6 +1,9 @@
 /* Step maker for works whose schedule was found faster than what else computes them (heddle tune):
- * float convolutions and products with constant weights, and a relu behind them. */
+ * convolutions and products with constant weights, of floats, with a relu behind them, or of
+ * bytes. */
 #include "cpu_ref/cpu_tuned.h"
+
+#include <math.h>
 
 #include "compiler/ir/window.h"
 #include "cpu_ref/cpu_kernel.h"
@@ -19,7 +22,7 @@ static bool conv_work(hd_ctx *ctx, const hd_graph *g, const struct hd_node *n,
         return false;
     }
     int64_t g_ = hd_attr_int(n, "group", 1);
-    *w = (struct hd_tunable){.bias = n->n_in > 2 && n->in[2] >= 0,
+    *w = (struct hd_tunable){.bias = n->op == HD_IR_conv && n->n_in > 2 && n->in[2] >= 0,
                              .n = v.n,
                              .g = g_,
                              .m = k->dim[0] / g_,
@@ -57,8 +60,43 @@ static bool product_work(const hd_graph *g, const struct hd_node *n, struct hd_t
     return c < 0 || hd_tensor_elems(&g->tensors[c]) == w->m;
 }
 
+/* ---- bytes ---------------------------------------------------------------------------------- */
+
+static bool is_byte(const struct hd_tensor *t) {
+    return t->known && (t->dtype == HD_I8 || t->dtype == HD_U8);
+}
+
+/* The zero point is that of a byte, and the range that of y's type. */
+static bool requantises(const hd_graph *g, const struct hd_node *n, struct hd_tunable *w) {
+    const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
+    int least_x = x->dtype == HD_I8 ? -128 : 0, least = y->dtype == HD_I8 ? -128 : 0;
+    int64_t x_zp = hd_attr_int(n, "x_zp", 0), y_zp = hd_attr_int(n, "y_zp", 0);
+    int64_t lo = hd_attr_int(n, "lo", least), hi = hd_attr_int(n, "hi", least + 255);
+    w->bytes = true;
+    w->x_signed = x->dtype == HD_I8, w->y_signed = y->dtype == HD_I8;
+    w->x_zp = (int32_t)x_zp, w->y_zp = (int32_t)y_zp;
+    w->lo = (int32_t)lo, w->hi = (int32_t)hi;
+    return x_zp >= least_x && x_zp <= least_x + 255 && y_zp >= -512 && y_zp <= 512 && lo >= least &&
+           hi <= least + 255 && lo <= hi;
+}
+
+static bool bytes_work(hd_ctx *ctx, const hd_graph *g, const struct hd_node *n,
+                       struct hd_tunable *w) {
+    const struct hd_tensor *x = &g->tensors[n->in[0]], *k = &g->tensors[n->in[1]];
+    if (!is_byte(x) || !is_byte(&g->tensors[n->out[0]]) || k->dtype != HD_I8) return false;
+    if (n->op == HD_IR_qgemm) {
+        if (x->rank != 2 || k->rank != 2 || !hd_tensor_elems(x) || !k->dim[0]) return false;
+        *w = (struct hd_tunable){.product = true, .rows = true, .n = 1, .g = 1};
+        w->h = x->dim[0], w->c = x->dim[1], w->m = k->dim[0];
+    } else if (!conv_work(ctx, g, n, w)) {
+        return false;
+    }
+    return requantises(g, n, w);
+}
+
 bool hd_cpu_work_of(hd_ctx *ctx, const hd_graph *g, int node, struct hd_tunable *out) {
     const struct hd_node *n = &g->nodes[node];
+    if (n->op == HD_IR_qconv || n->op == HD_IR_qgemm) return bytes_work(ctx, g, n, out);
     bool conv = n->op == HD_IR_conv, product = n->op == HD_IR_gemm || n->op == HD_IR_matmul;
     if ((!conv && !product) || !is_f32(g, n->in[0]) || !is_f32(g, n->in[1])) return false;
     if (!is_f32(g, n->out[0]) || (n->n_in > 2 && n->in[2] >= 0 && !is_f32(g, n->in[2])))
@@ -83,34 +121,71 @@ static void destroy(void *state) {
     hd_cpu_kernel_destroy(state);
 }
 
+/* The bias, and one scale for each result; false = not constant, or not finite. */
+static bool scales(struct hd_cpu_plan *p, const struct hd_node *n, int64_t n_m,
+                   struct hd_cpu_constants *c) {
+    const float *s = hd_cpu_const(p, n->in[3]);
+    int64_t have = hd_tensor_elems(&p->g->tensors[n->in[3]]);
+    const struct hd_tensor *b = &p->g->tensors[n->in[2]];
+    if (!s || p->g->tensors[n->in[3]].dtype != HD_F32 || (have != 1 && have != n_m)) return false;
+    if (b->dtype != HD_I32 || hd_tensor_elems(b) != n_m) return false;
+    float *all = hd_new_array(p->arena, float, (size_t)n_m);
+    for (int64_t i = 0; i < n_m; i++) {
+        all[i] = s[have == 1 ? 0 : i];
+        if (!isfinite(all[i])) return false;
+    }
+    c->scale = all;
+    return true;
+}
+
+/* What does not change from run to run; false = it does. */
+static bool constants(struct hd_cpu_plan *p, const struct hd_node *n, const struct hd_tunable *w,
+                      struct hd_cpu_constants *c) {
+    int b = n->n_in > 2 ? n->in[2] : -1;
+    *c = (struct hd_cpu_constants){hd_cpu_const(p, n->in[1]), b < 0 ? NULL : hd_cpu_const(p, b),
+                                   NULL};
+    if (!c->weights || (b >= 0 && !c->bias) || hd_cpu_const(p, n->in[0])) return false;
+    if (!w->bytes) return true;
+    if (!scales(p, n, w->g * w->m, c)) return false;
+    int8_t *to = hd_new_array(p->arena, int8_t, hd_tunable_weights(w, c->weights, NULL));
+    hd_tunable_weights(w, c->weights, to);
+    c->weights = to;
+    return true;
+}
+
+/* A sum of bytes behind it is joined by the kernels of cpu_int8.h, a normalisation of floats by
+ * oneDNN. */
+static bool better_elsewhere(const struct hd_cpu_plan *p, int user) {
+    if (user < 0) return false;
+    return p->g->nodes[user].op == HD_IR_batchnorm || p->g->nodes[user].op == HD_IR_qadd;
+}
+
 hd_status hd_cpu_tuned(struct hd_cpu_plan *p, int node, bool *out_taken) {
     const struct hd_node *n = &p->g->nodes[node];
     struct hd_tunable w;
+    struct hd_cpu_constants c;
     struct hd_schedule_row row;
     struct hd_cpu_kernel *k = NULL;
-    int b = n->n_in > 2 ? n->in[2] : -1;
     if (!p->db || !hd_cpu_work_of(p->ctx, p->g, node, &w) || !hd_cpu_need_jit(p)) return HD_OK;
-    const float *weights = hd_cpu_const(p, n->in[1]), *bias = b < 0 ? NULL : hd_cpu_const(p, b);
-    if (!weights || (b >= 0 && !bias) || hd_cpu_const(p, n->in[0])) return HD_OK;
     int user = hd_cpu_only_user(p, n->out[0]), last = node;
-    if (user >= 0 && p->g->nodes[user].op == HD_IR_batchnorm) return HD_OK; /* oneDNN folds it in */
-    w.relu = user >= 0 && p->g->nodes[user].op == HD_IR_relu;
+    if (better_elsewhere(p, user)) return HD_OK;
+    w.relu = !w.bytes && user >= 0 && p->g->nodes[user].op == HD_IR_relu;
     if (w.relu) last = user;
     const char *device = hd_cpu_device_key(p->arena, p->jit, p->jit_engine, p->threads);
     TRY(hd_schedules_best(p->ctx, p->arena, p->db, device, hd_tunable_name(p->arena, &w), &row));
-    if (!row.schedule || !*row.schedule) return HD_OK;
-    if (hd_cpu_kernel_create(p->ctx, p->jit, p->jit_engine, &w, row.schedule, weights, bias, &k) !=
-        HD_OK) {
+    if (!row.schedule || !*row.schedule || !constants(p, n, &w, &c)) return HD_OK;
+    if (hd_cpu_kernel_create(p->ctx, p->jit, p->jit_engine, &w, row.schedule, &c, &k) != HD_OK) {
         hd_clear(p->ctx); /* made by another version: what else computes it does */
         return HD_OK;
     }
+    struct hd_cpu_form form = w.bytes && !w.product ? hd_cpu_last : hd_cpu_dense;
     int in, out;
-    hd_status s = hd_cpu_need(p, n->in[0], hd_cpu_dense, &in);
+    hd_status s = hd_cpu_need(p, n->in[0], form, &in);
     if (s != HD_OK) {
         hd_cpu_kernel_destroy(k);
         return s;
     }
-    out = hd_cpu_make(p, p->g->nodes[last].out[0], hd_cpu_dense, 0);
+    out = hd_cpu_make(p, p->g->nodes[last].out[0], form, 0);
     struct hd_cpu_step *step = hd_cpu_step(p, node, "tuned", 1, &in, 1, &out);
     step->run = run;
     step->state = k;

@@ -10,6 +10,10 @@ enum { WIDEST = 64, STACK_BYTES = 1 << 18 };
 
 static void list(struct hd_ir *e, const struct hd_loop_stmt *s);
 
+static bool is_own(const struct hd_ir *e, int tensor) {
+    return e->n->scope[tensor] >= 0;
+}
+
 /* A counted loop around what `body` prints. */
 static void counted(struct hd_ir *e, int loop, const char *from, const char *to, int step,
                     void (*body)(struct hd_ir *, const struct hd_loop_stmt *),
@@ -45,11 +49,17 @@ static bool reads_evenly(const struct hd_ir *e, int node) {
     return true;
 }
 
+/* Lanes of a register of what a statement stores: four bytes each are e->strip. */
+static int strip_of(const struct hd_ir *e, const struct hd_loop_stmt *b) {
+    int type = e->n->f->tensor[b->tensor].type, bytes = (int)hd_dtype_bytes((hd_dtype)type);
+    return bytes < 4 && !hd_scalar_is_float(type) ? e->strip * 4 / bytes : e->strip;
+}
+
 /* An innermost loop of one store to neighbours. */
 static bool becomes_vectors(struct hd_ir *e, const struct hd_loop_stmt *s) {
     const struct hd_loop *l = &e->n->loop[s->loop];
     const struct hd_loop_stmt *b = s->body;
-    if (e->vector >= 0 || l->extent < e->strip || !b || b->next || b->kind != HD_LOOP_SET)
+    if (e->vector >= 0 || !b || b->next || b->kind != HD_LOOP_SET || l->extent < strip_of(e, b))
         return false;
     int64_t all = 0, one;
     bool even = true;
@@ -64,7 +74,7 @@ static bool becomes_vectors(struct hd_ir *e, const struct hd_loop_stmt *s) {
 }
 
 static void strips(struct hd_ir *e, const struct hd_loop_stmt *s) {
-    int width = e->strip;
+    int width = strip_of(e, s->body);
     int64_t n = e->n->loop[s->loop].extent, whole = n / width * width;
     e->vector = s->loop, e->lanes = width;
     counted(e, s->loop, "0", hd_ir_immediate(whole).text, width, hd_ir_leaf, s->body);
@@ -85,22 +95,36 @@ static void strips(struct hd_ir *e, const struct hd_loop_stmt *s) {
     e->vector = -1, e->lanes = 1;
 }
 
+/* The loop's iterations are lanes. */
+static void lanes(struct hd_ir *e, const struct hd_loop_stmt *s) {
+    int strip = e->strip;
+    if (e->vector >= 0) hd_ir_fail(e, "a vector in a vector");
+    e->vector = s->loop, e->lanes = (int)e->n->loop[s->loop].extent, e->strip = 0;
+    list(e, s->body);
+    e->vector = -1, e->lanes = 1, e->strip = strip;
+}
+
+/* Of a buffer that each call fills for itself: all of it is needed, whatever the call's part is. */
+static bool fills_own(const struct hd_ir *e, const struct hd_loop_stmt *s) {
+    while (s->body) s = s->body;
+    return is_own(e, s->tensor);
+}
+
 static void loop(struct hd_ir *e, const struct hd_loop_stmt *s) {
     const struct hd_loop *l = &e->n->loop[s->loop];
-    if (l->intrinsic) hd_ir_fail(e, l->intrinsic);
-    if (l->mark == HD_LOOP_UNROLLED) {
+    if (l->intrinsic && s->body->kind == HD_LOOP_SET) {
+        lanes(e, s); /* the first values of its sums */
+    } else if (l->intrinsic) {
+        hd_ir_intrinsic(e, s);
+    } else if (l->mark == HD_LOOP_UNROLLED) {
         for (int64_t i = 0; i < l->extent; i++) {
             e->is_fixed[s->loop] = true, e->fixed[s->loop] = i;
             list(e, s->body);
         }
         e->is_fixed[s->loop] = false;
     } else if (l->mark == HD_LOOP_VECTOR && l->extent > 1 && l->extent <= WIDEST) {
-        int strip = e->strip;
-        if (e->vector >= 0) hd_ir_fail(e, "a vector in a vector");
-        e->vector = s->loop, e->lanes = (int)l->extent, e->strip = 0;
-        list(e, s->body);
-        e->vector = -1, e->lanes = 1, e->strip = strip;
-    } else if (l->mark == HD_LOOP_PARALLEL && !e->parallel_done) {
+        lanes(e, s);
+    } else if (l->mark == HD_LOOP_PARALLEL && !e->parallel_done && !fills_own(e, s)) {
         e->parallel_done = true;
         e->result->part[e->result->n_parts].iterations = l->extent;
         counted(e, s->loop, "%begin", "%end", 1, list, s->body);
@@ -145,10 +169,6 @@ static void list(struct hd_ir *e, const struct hd_loop_stmt *s) {
 
 /* ---- functions ------------------------------------------------------------------------------ */
 
-static bool is_own(const struct hd_ir *e, int tensor) {
-    return e->n->scope[tensor] >= 0;
-}
-
 /* Where the tensors lie; buffers of loops are the function's own. */
 static void begin(struct hd_ir *e, FILE *to, const char *name, int part) {
     size_t own = 0;
@@ -169,14 +189,15 @@ static void begin(struct hd_ir *e, FILE *to, const char *name, int part) {
     if (own > STACK_BYTES) hd_ir_fail(e, "a buffer of more than 256 KiB in a loop");
 }
 
-/* The parameter that a statement copies to a buffer, and no more; -1 = another one. */
+/* The parameter that a statement copies to a buffer, or a copy of it, and no more; -1 = none. */
 static int copies(const struct hd_ir *e, const struct hd_loop_stmt *s) {
     while (s->kind == HD_LOOP_FOR || s->kind == HD_LOOP_IF) s = s->body;
     if (s->kind != HD_LOOP_SET || s->next || is_own(e, s->tensor)) return -1;
     if (e->n->f->tensor[s->tensor].result) return -1;
     const struct hd_expr_node *k = &e->n->f->node[s->value];
     while (k->op == HD_EXPR_PAD) k = &e->n->f->node[k->arg[0]];
-    return k->op == HD_EXPR_ACCESS && k->i < e->n->f->n_params ? (int)k->i : -1;
+    if (k->op != HD_EXPR_ACCESS) return -1;
+    return k->i < e->n->f->n_params ? (int)k->i : e->origin[k->i];
 }
 
 static void part(struct hd_ir *e, FILE *all, const char *name, const struct hd_loop_stmt *s) {
@@ -186,7 +207,11 @@ static void part(struct hd_ir *e, FILE *all, const char *name, const struct hd_l
     size_t n;
     alone.next = NULL;
     e->parallel_done = false;
-    r->part[r->n_parts] = (struct hd_loop_part){1, copies(e, s)};
+    int once = copies(e, s);
+    r->part[r->n_parts] = (struct hd_loop_part){1, once};
+    const struct hd_loop_stmt *leaf = s;
+    while (leaf->body) leaf = leaf->body;
+    e->origin[leaf->tensor] = once;
     e->out = open_memstream(&body, &n);
     HD_ASSERT(e->out);
     list(e, &alone);
@@ -210,7 +235,9 @@ hd_status hd_loop_llvm(hd_ctx *ctx, hd_arena *a, const struct hd_nest *n, const 
                         .lanes = 1,
                         .strip = lanes,
                         .declared = "",
+                        .origin = hd_new_array(a, int, n->f->n_tensors),
                         .result = out};
+    for (size_t i = 0; i < n->f->n_tensors; i++) e->origin[i] = -1;
     FILE *all = open_memstream(&text, &bytes);
     HD_ASSERT(all);
     for (const struct hd_loop_stmt *s = n->body; s; s = s->next) part(e, all, name, s);

@@ -26,6 +26,7 @@ struct hd_ir {
     int strip;         /* lanes of a loop that becomes vectors by itself */
     char mask[40];     /* of lanes that count; "" = all */
     bool parallel_done;
+    int *origin; /* of each tensor: the parameter that it is a copy of; -1 = none */
     struct hd_loop_llvm *result;
     hd_status status;
 };
@@ -39,6 +40,17 @@ int64_t hd_ir_stride(const struct hd_expr_tensor *t, int dim);
 /* How far a node moves with each iteration of the vector's loop; false = not evenly. */
 bool hd_ir_step(const struct hd_ir *e, int node, int64_t *out);
 struct hd_ir_value hd_ir_value(struct hd_ir *e, int node);
+/* Address of the element in lane 0, and how far it moves from lane to lane. */
+struct hd_ir_value hd_ir_address(struct hd_ir *e, int tensor, int n, const int *index,
+                                 int64_t *out_step);
+/* A line that declares a function, once. */
+void hd_ir_declare(struct hd_ir *e, const char *line);
+/* The type's letter and bits, as overloaded functions have them in their names. */
+const char *hd_ir_lanes_text(struct hd_ir *e, int type, int lanes);
+/* A loop that is an intrinsic, and what is inside. */
+void hd_ir_intrinsic(struct hd_ir *e, const struct hd_loop_stmt *s);
+/* A conversion, in llvm_cast.c. */
+struct hd_ir_value hd_ir_cast(struct hd_ir *e, const struct hd_expr_node *k);
 /* tensor[index] = value, or what the reduction makes of both. */
 void hd_ir_leaf(struct hd_ir *e, const struct hd_loop_stmt *s);
 

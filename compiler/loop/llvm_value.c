@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void declare(struct hd_ir *e, const char *line) {
+void hd_ir_declare(struct hd_ir *e, const char *line) {
     if (!strstr(e->declared, line)) e->declared = hd_sprintf(e->a, "%s%s\n", e->declared, line);
 }
 
@@ -33,8 +33,7 @@ const char *hd_ir_type(struct hd_ir *e, int type, int lanes) {
     return lanes == 1 ? one : hd_sprintf(e->a, "<%d x %s>", lanes, one);
 }
 
-/* As overloaded functions have it in their names. */
-static const char *lanes_text(struct hd_ir *e, int type, int lanes) {
+const char *hd_ir_lanes_text(struct hd_ir *e, int type, int lanes) {
     const char *one = hd_sprintf(e->a, "%c%d", hd_scalar_is_float(type) ? 'f' : 'i',
                                  8 * (int)hd_dtype_bytes((hd_dtype)type));
     return lanes > 1 ? hd_sprintf(e->a, "v%d%s", lanes, one) : one;
@@ -117,9 +116,8 @@ int64_t hd_ir_stride(const struct hd_expr_tensor *t, int d) {
 static struct hd_ir_value arithmetic(struct hd_ir *e, enum hd_expr_op op, struct hd_ir_value a,
                                      struct hd_ir_value b);
 
-/* Address of the element in lane 0, and how far it moves from lane to lane. */
-static struct hd_ir_value address(struct hd_ir *e, int tensor, int n, const int *index,
-                                  int64_t *out_step) {
+struct hd_ir_value hd_ir_address(struct hd_ir *e, int tensor, int n, const int *index,
+                                 int64_t *out_step) {
     const struct hd_expr_tensor *t = &e->n->f->tensor[tensor];
     struct hd_ir_value at = hd_ir_immediate(0), p = hd_ir_temp(e, HD_I64, 1);
     *out_step = 0;
@@ -145,9 +143,10 @@ static struct hd_ir_value load_even(struct hd_ir *e, int type, struct hd_ir_valu
     const char *t = hd_ir_type(e, type, lanes);
     int align = (int)hd_dtype_bytes((hd_dtype)type);
     if (*mask && lanes > 1) {
-        const char *of = lanes_text(e, type, lanes);
-        declare(e, hd_sprintf(e->a, "declare %s @llvm.masked.load.%s.p0(ptr, i32, <%d x i1>, %s)",
-                              t, of, lanes, t));
+        const char *of = hd_ir_lanes_text(e, type, lanes);
+        hd_ir_declare(e, hd_sprintf(e->a,
+                                    "declare %s @llvm.masked.load.%s.p0(ptr, i32, <%d x i1>, %s)",
+                                    t, of, lanes, t));
         fprintf(e->out,
                 "  %s = call %s @llvm.masked.load.%s.p0(ptr %s, i32 %d, <%d x i1> %s, %s "
                 "zeroinitializer)\n",
@@ -183,7 +182,7 @@ static struct hd_ir_value load(struct hd_ir *e, int tensor, int n, const int *in
                                const char *mask) {
     int type = e->n->f->tensor[tensor].type;
     int64_t step = 0;
-    struct hd_ir_value p = address(e, tensor, n, index, &step);
+    struct hd_ir_value p = hd_ir_address(e, tensor, n, index, &step);
     if (type == HD_BOOL) hd_ir_fail(e, "a tensor of truth values");
     if (e->vector < 0 || !step) return load_even(e, type, p, 1, "");
     return step == 1 ? load_even(e, type, p, e->lanes, mask) : load_uneven(e, type, p, step);
@@ -204,16 +203,17 @@ static void store_uneven(struct hd_ir *e, struct hd_ir_value v, struct hd_ir_val
 }
 
 static void masked_store(struct hd_ir *e, struct hd_ir_value v, struct hd_ir_value p, int align) {
-    const char *t = hd_ir_type(e, v.type, v.lanes), *of = lanes_text(e, v.type, v.lanes);
-    declare(e, hd_sprintf(e->a, "declare void @llvm.masked.store.%s.p0(%s, ptr, i32, <%d x i1>)",
-                          of, t, v.lanes));
+    const char *t = hd_ir_type(e, v.type, v.lanes), *of = hd_ir_lanes_text(e, v.type, v.lanes);
+    hd_ir_declare(e,
+                  hd_sprintf(e->a, "declare void @llvm.masked.store.%s.p0(%s, ptr, i32, <%d x i1>)",
+                             of, t, v.lanes));
     fprintf(e->out, "  call void @llvm.masked.store.%s.p0(%s %s, ptr %s, i32 %d, <%d x i1> %s)\n",
             of, t, v.text, p.text, align, v.lanes, e->mask);
 }
 
 static void store(struct hd_ir *e, const struct hd_loop_stmt *s, struct hd_ir_value v) {
     int64_t step = 0;
-    struct hd_ir_value p = address(e, s->tensor, s->n_index, s->index, &step);
+    struct hd_ir_value p = hd_ir_address(e, s->tensor, s->n_index, s->index, &step);
     int align = (int)hd_dtype_bytes((hd_dtype)v.type);
     if (v.type == HD_BOOL) hd_ir_fail(e, "a tensor of truth values");
     if (e->vector >= 0 && !step) hd_ir_fail(e, "a vector that is one element");
@@ -323,29 +323,6 @@ static struct hd_ir_value extreme(struct hd_ir *e, bool max, struct hd_ir_value 
     return choose(e, compare(e, "uno", b, b), b, v);
 }
 
-static struct hd_ir_value cast(struct hd_ir *e, const struct hd_expr_node *k) {
-    struct hd_ir_value v = hd_ir_value(e, k->arg[0]);
-    int to = k->type, from = v.type;
-    int bits = hd_dtype_bits((hd_dtype)from), want = hd_dtype_bits((hd_dtype)to);
-    bool is_unsigned = from == HD_U8 || from == HD_U16 || from == HD_U32 || from == HD_U64;
-    const char *how = NULL;
-    if (from == to) return v;
-    if (hd_scalar_is_float(from) && hd_scalar_is_float(to))
-        how = bits < want ? "fpext" : "fptrunc";
-    else if (hd_scalar_is_float(to))
-        how = is_unsigned ? "uitofp" : "sitofp";
-    else if (!hd_scalar_is_float(from) && !k->saturate && to != HD_BOOL && from != HD_BOOL)
-        how = bits == want ? "bitcast" : bits > want ? "trunc" : is_unsigned ? "zext" : "sext";
-    if (!how) {
-        hd_ir_fail(e, "this conversion");
-        return v;
-    }
-    struct hd_ir_value y = hd_ir_temp(e, to, v.lanes);
-    fprintf(e->out, "  %s = %s %s %s to %s\n", y.text, how, hd_ir_type(e, from, v.lanes), v.text,
-            hd_ir_type(e, to, v.lanes));
-    return y;
-}
-
 static struct hd_ir_value number(struct hd_ir *e, const struct hd_expr_node *k) {
     struct hd_ir_value v = {.type = k->type, .lanes = 1};
     if (hd_scalar_is_float(k->type)) {
@@ -398,6 +375,26 @@ static struct hd_ir_value inside(struct hd_ir *e, const struct hd_expr_node *x) 
     return all;
 }
 
+/* Small elements under a mask are read one by one, so whole vectors have a way of their own. */
+static struct hd_ir_value load_inside(struct hd_ir *e, const struct hd_expr_node *x,
+                                      struct hd_ir_value mask) {
+    int type = e->n->f->tensor[x->i].type, n = mask.lanes;
+    if (hd_dtype_bytes((hd_dtype)type) >= 4) return load(e, (int)x->i, x->n, x->arg, mask.text);
+    struct hd_ir_value all = hd_ir_temp(e, HD_BOOL, 1), y = hd_ir_temp(e, type, n);
+    const char *f = hd_sprintf(e->a, "llvm.vector.reduce.and.v%di1", n);
+    int l = e->labels++;
+    hd_ir_declare(e, hd_sprintf(e->a, "declare i1 @%s(<%d x i1>)", f, n));
+    fprintf(e->out, "  %s = call i1 @%s(<%d x i1> %s)\n", all.text, f, n, mask.text);
+    fprintf(e->out, "  br i1 %s, label %%whole%d, label %%part%d\nwhole%d:\n", all.text, l, l, l);
+    struct hd_ir_value a = load(e, (int)x->i, x->n, x->arg, "");
+    fprintf(e->out, "  br label %%all%d\npart%d:\n", l, l);
+    struct hd_ir_value b = load(e, (int)x->i, x->n, x->arg, mask.text);
+    fprintf(e->out, "  br label %%all%d\nall%d:\n", l, l);
+    fprintf(e->out, "  %s = phi %s [ %s, %%whole%d ], [ %s, %%part%d ]\n", y.text,
+            hd_ir_type(e, type, n), a.text, l, b.text, l);
+    return y;
+}
+
 static struct hd_ir_value pad(struct hd_ir *e, const struct hd_expr_node *k) {
     const struct hd_expr_node *x = &e->n->f->node[k->arg[0]];
     struct hd_ir_value ok = inside(e, x), other = hd_ir_value(e, k->arg[1]);
@@ -409,7 +406,7 @@ static struct hd_ir_value pad(struct hd_ir *e, const struct hd_expr_node *k) {
             fprintf(e->out, "  %s = and %s %s, %s\n", mask.text, hd_ir_type(e, HD_BOOL, ok.lanes),
                     ok.text, e->mask);
         }
-        return choose(e, ok, load(e, (int)x->i, x->n, x->arg, mask.text), other);
+        return choose(e, ok, load_inside(e, x, mask), other);
     }
     int l = e->labels++;
     struct hd_ir_value v = hd_ir_temp(e, e->n->f->tensor[x->i].type, e->vector >= 0 ? e->lanes : 1);
@@ -437,8 +434,8 @@ static struct hd_ir_value function(struct hd_ir *e, const struct hd_expr_node *k
         if (one[i].op != k->op || v.type != HD_F32) continue;
         struct hd_ir_value y = hd_ir_temp(e, HD_F32, v.lanes);
         const char *t = hd_ir_type(e, HD_F32, v.lanes);
-        const char *of = lanes_text(e, HD_F32, v.lanes);
-        declare(e, hd_sprintf(e->a, "declare %s @llvm.%s.%s(%s)", t, one[i].name, of, t));
+        const char *of = hd_ir_lanes_text(e, HD_F32, v.lanes);
+        hd_ir_declare(e, hd_sprintf(e->a, "declare %s @llvm.%s.%s(%s)", t, one[i].name, of, t));
         fprintf(e->out, "  %s = call %s @llvm.%s.%s(%s %s)\n", y.text, t, one[i].name, of, t,
                 v.text);
         return y;
@@ -462,7 +459,7 @@ struct hd_ir_value hd_ir_value(struct hd_ir *e, int node) {
     case HD_EXPR_PAD:
         return pad(e, k);
     case HD_EXPR_CAST:
-        return cast(e, k);
+        return hd_ir_cast(e, k);
     case HD_EXPR_SELECT:
         a = hd_ir_value(e, k->arg[0]);
         struct hd_ir_value yes = hd_ir_value(e, k->arg[1]);

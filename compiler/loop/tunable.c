@@ -1,5 +1,5 @@
 /* Works: see tunable.h. */
-#include "compiler/loop/tunable.h"
+#include "compiler/loop/tunable_int.h"
 
 void hd_tunable_simplify(struct hd_tunable *w) {
     if (w->product || w->kh != 1 || w->kw != 1 || w->sy != 1 || w->sx != 1) return;
@@ -15,15 +15,16 @@ int64_t hd_tunable_macs(const struct hd_tunable *w) {
 
 const char *hd_tunable_name(hd_arena *a, const struct hd_tunable *w) {
 #define N(x) (long long)w->x
+    const char *type = w->bytes ? "int8" : "f32";
     const char *behind = hd_sprintf(a, "%s%s", w->bias ? " bias" : "", w->relu ? " relu" : "");
     if (w->product)
-        return hd_sprintf(a, "f32 product %lldx%lldx%lld%s%s", N(h), N(m), N(c),
+        return hd_sprintf(a, "%s product %lldx%lldx%lld%s%s", type, N(h), N(m), N(c),
                           w->rows ? " [n,k]" : "", behind);
     return hd_sprintf(a,
-                      "f32 conv %lldx%lldx%lldx%lldx%lld to %lldx%lldx%lld, window %lldx%lld, "
+                      "%s conv %lldx%lldx%lldx%lldx%lld to %lldx%lldx%lld, window %lldx%lld, "
                       "stride %lld,%lld dilation %lld,%lld pads %lld,%lld,%lld,%lld%s",
-                      N(n), N(g), N(c), N(h), N(w), N(m), N(oh), N(ow), N(kh), N(kw), N(sy), N(sx),
-                      N(dy), N(dx), N(pt), N(pl), N(pb), N(pr), behind);
+                      type, N(n), N(g), N(c), N(h), N(w), N(m), N(oh), N(ow), N(kh), N(kw), N(sy),
+                      N(sx), N(dy), N(dx), N(pt), N(pl), N(pb), N(pr), behind);
 }
 
 static bool pads(const struct hd_tunable *w) {
@@ -70,7 +71,10 @@ static const char *conv_text(hd_arena *a, const struct hd_tunable *w) {
 hd_status hd_tunable_expr(hd_ctx *ctx, hd_arena *a, const struct hd_tunable *w,
                           struct hd_expr **out) {
     struct hd_expr *f;
-    TRY(hd_expr_parse(ctx, a, w->product ? product_text(a, w) : conv_text(a, w), &f));
+    const char *text = w->bytes     ? hd_tunable_bytes_text(a, w)
+                       : w->product ? product_text(a, w)
+                                    : conv_text(a, w);
+    TRY(hd_expr_parse(ctx, a, text, &f));
     return hd_expr_bind(ctx, a, f, NULL, out);
 }
 
@@ -135,6 +139,7 @@ static const char *along_schedule(hd_arena *a, const struct hd_tunable *w,
 }
 
 const char *hd_tunable_schedule(hd_arena *a, const struct hd_tunable *w, const struct hd_tile *t) {
+    if (w->bytes) return hd_tunable_bytes_schedule(a, w, t);
     if (w->product) return product_schedule(a, w, t);
     return t->along ? along_schedule(a, w, t) : across_schedule(a, w, t);
 }

@@ -1,6 +1,6 @@
-/* Work that schedules are searched for: float convolutions and products with constant weights. A
- * work has a name, which is its key in a database of schedules, an expression, and schedules that
- * follow from a few numbers. */
+/* Work that schedules are searched for: convolutions and products with constant weights, of floats
+ * or of bytes (qconv, qgemm: docs/numerics.md). A work has a name, which is its key in a database
+ * of schedules, an expression, and schedules that follow from a few numbers. */
 #ifndef HD_LOOP_TUNABLE_H
 #define HD_LOOP_TUNABLE_H
 
@@ -10,7 +10,10 @@ struct hd_tunable {
     bool product; /* y[h,m] = x[h,c] w: h rows, c summed up, m columns; else a convolution */
     bool rows;    /* product: w is [m,c], else [c,m] */
     bool bias, relu;
-    int64_t n, g, m, c, h, w; /* of each of g groups: m results, c operands */
+    bool bytes; /* x: bytes, channels last; w int8; sums in int32, which are requantised */
+    bool x_signed, y_signed;
+    int32_t x_zp, y_zp, lo, hi; /* not in the name: they change no speed */
+    int64_t n, g, m, c, h, w;   /* of each of g groups: m results, c operands */
     int64_t kh, kw, sy, sx, dy, dx, pt, pl, pb, pr, oh, ow;
 };
 
@@ -18,9 +21,14 @@ struct hd_tunable {
 void hd_tunable_simplify(struct hd_tunable *w);
 const char *hd_tunable_name(hd_arena *a, const struct hd_tunable *w);
 int64_t hd_tunable_macs(const struct hd_tunable *w);
-/* Bound; parameters x, w and, with a bias, b. */
+/* Bound; parameters x, w and, with a bias, b. Of bytes: x, w, b, s, where w lies as
+ * hd_tunable_weights has it. */
 hd_status hd_tunable_expr(hd_ctx *ctx, hd_arena *a, const struct hd_tunable *w,
                           struct hd_expr **out);
+
+/* Weights of bytes, [M][C][kh][kw], in the order of the expression: neighbours in a row of pixels
+ * lie together, an even number of them. Their number; to: NULL = only count. */
+size_t hd_tunable_weights(const struct hd_tunable *w, const int8_t *from, int8_t *to);
 
 /* A tile of sums that stays in registers, and the order of what is around it. */
 struct hd_tile {

@@ -6,12 +6,26 @@
 #include "compiler/tune/tune_int.h"
 
 enum { REGISTERS = 16, FMA_LATENCY = 4, MOST = 512 };
-static const double FMAS = 2, LOADS = 2, /* a cycle */
+static const double FMAS = 2, LOADS = 2, WIDTH = 6, /* a cycle */
     L1_BYTES = 24 << 10, L2_BYTES = 400 << 10, L2_CYCLE_BYTES = 24, L3_CYCLE_BYTES = 10, SPILL = 2,
                     MASKED = 20, ROUND_CYCLES = 1, STORE_CYCLES = 1.5;
 
 static double max2(double a, double b) {
     return a > b ? a : b;
+}
+
+/* Of bytes two elements of the sum are one step: a product and a sum for each vector of int32, a
+ * load that widens weights, and six operations a cycle in all. */
+static double pair_cycles(const struct hd_tunable *w, const struct hd_tile *t, int lanes) {
+    double vectors = (double)t->lanes / lanes, sums = vectors * t->across;
+    double cycles =
+        max2(sums / FMAS, (2 * sums + 2 * vectors + t->across + 3.0 / t->unroll) / WIDTH);
+    if (sums + vectors + 2 > REGISTERS) cycles *= SPILL;
+    double bytes = (double)(w->c * t->lanes) * (double)(w->product ? 1 : w->kh * w->kw);
+    if (bytes > L1_BYTES)
+        cycles =
+            max2(cycles, 2.0 * t->lanes / (bytes > L2_BYTES ? L3_CYCLE_BYTES : L2_CYCLE_BYTES));
+    return cycles;
 }
 
 /* Cycles for one step of the reduction of one tile. */
@@ -47,6 +61,7 @@ static double cycles_of(const struct hd_tunable *w, const struct hd_tile *t, int
     bool masked = t->along && w->ow % t->lanes; /* sums under a mask do not stay in registers */
     double tiles = along * across * (masked ? MASKED : 1),
            epilogue = STORE_CYCLES * t->lanes * t->across;
+    if (w->bytes) return tiles * (depth / 2 * pair_cycles(w, t, lanes) + 4 * epilogue / lanes);
     if (t->along || w->product) epilogue /= lanes;
     return tiles * (depth * step_cycles(w, t, lanes) + epilogue + 10);
 }

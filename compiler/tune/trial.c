@@ -5,95 +5,16 @@
 #include <string.h>
 #include <time.h>
 
-#include "compiler/compiler.h"
 #include "compiler/session/session.h"
-#include "compiler/tune/tune_int.h"
-#include "cpu_ref/cpu_bounds.h"
-#include "cpu_ref/cpu_kernel.h"
+#include "compiler/tune/trial_int.h"
 #include "cpu_ref/cpu_tuned.h"
 #include "runtime/base/num.h"
 #include "runtime/base/plugin.h"
 
-enum { LEAST_RUNS = 3, MOST_RUNS = 200 };
-static const double LONG_ENOUGH = 0.06; /* seconds of runs for one figure */
-
-struct hd_trial {
-    struct hd_cmd *c;
-    hd_arena *a;
-    struct hd_tunable w;
-    int threads;
-    hd_graph *g;
-    hd_model *m;
-    const struct hd_jit_api *jit;
-    void *engine;
-    float *x, *weights, *bias, *y, *want;
-    size_t n_x, n_w, n_y;
-    struct hd_cpu_bound bound;
-    double largest;
-};
-
-static double now(int threads) {
+double hd_trial_now(int threads) {
     struct timespec t;
     clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* Values between -1 and 1 that do not repeat. */
-static float *values(hd_arena *a, size_t n, uint64_t seed) {
-    float *v = hd_new_array(a, float, n + 16);
-    uint64_t s = seed;
-    for (size_t i = 0; i < n; i++) {
-        s = s * 6364136223846793005u + 1442695040888963407u;
-        v[i] = (float)(int32_t)(s >> 32) / 2147483648.0f;
-    }
-    return v;
-}
-
-/* ---- the work as a graph -------------------------------------------------------------------- */
-
-static int make_conv(struct hd_trial *t, int x) {
-    const struct hd_tunable *w = &t->w;
-    int64_t k[] = {w->g * w->m, w->c, w->kh, w->kw}, y[] = {w->n, w->g * w->m, w->oh, w->ow};
-    int in[3] = {x, hd_graph_const(t->g, "w", HD_F32, 4, k, t->weights), -1};
-    if (w->bias) in[2] = hd_graph_const_f32(t->g, "b", (int)(w->g * w->m), t->bias);
-    int out = hd_graph_tensor(t->g, "y", HD_F32, 4, y);
-    int n = hd_graph_node(t->g, HD_IR_conv, "conv", w->bias ? 3 : 2, in, 1, &out);
-    hd_attr_set_int(t->g, n, "group", w->g);
-    hd_attr_set_ints(t->g, n, "strides", 2, (int64_t[]){w->sy, w->sx});
-    hd_attr_set_ints(t->g, n, "dilations", 2, (int64_t[]){w->dy, w->dx});
-    hd_attr_set_ints(t->g, n, "pads", 4, (int64_t[]){w->pt, w->pl, w->pb, w->pr});
-    return out;
-}
-
-static int make_product(struct hd_trial *t, int x) {
-    const struct hd_tunable *w = &t->w;
-    int64_t k[] = {w->rows ? w->m : w->c, w->rows ? w->c : w->m};
-    int in[3] = {x, hd_graph_const(t->g, "w", HD_F32, 2, k, t->weights), -1};
-    if (w->bias) in[2] = hd_graph_const_f32(t->g, "b", (int)w->m, t->bias);
-    int out = hd_graph_tensor(t->g, "y", HD_F32, 2, (int64_t[]){w->h, w->m});
-    int n = hd_graph_node(t->g, HD_IR_gemm, "product", w->bias ? 3 : 2, in, 1, &out);
-    hd_attr_set_int(t->g, n, "transB", w->rows);
-    return out;
-}
-
-static hd_status make_graph(struct hd_trial *t) {
-    const struct hd_tunable *w = &t->w;
-    int64_t conv[] = {w->n, w->g * w->c, w->h, w->w}, rows[] = {w->h, w->c};
-    struct hd_compile_options o = {.host_only = true, .latency_hiding = true};
-    TRY(hd_machine_load(t->c->ctx, "base", &o.machine)); /* none of it runs there */
-    t->g = hd_graph_create();
-    int x = hd_graph_tensor(t->g, "x", HD_F32, w->product ? 2 : 4, w->product ? rows : conv);
-    hd_graph_input(t->g, x);
-    int y = w->product ? make_product(t, x) : make_conv(t, x);
-    t->bound = hd_cpu_bound_of(w->product ? HD_IR_gemm : HD_IR_conv);
-    if (w->relu) {
-        int z = hd_graph_tensor(t->g, "z", HD_F32, 0, NULL);
-        hd_graph_node(t->g, HD_IR_relu, "relu", 1, &y, 1, &z);
-        y = z;
-    }
-    hd_graph_output(t->g, y);
-    TRY(hd_graph_infer(t->c->ctx, t->g));
-    return hd_compile_graph(t->c->ctx, t->g, &o, &t->m);
 }
 
 static hd_status run_golden(struct hd_trial *t) {
@@ -101,14 +22,18 @@ static hd_status run_golden(struct hd_trial *t) {
     TRY(hd_session_open(t->c->ctx, t->m, "golden", NULL, &s));
     hd_status r = hd_session_run(t->c->ctx, s, (const void *const[]){t->x}, (void *[]){t->want});
     hd_session_close(s);
-    for (size_t i = 0; i < t->n_y; i++) t->largest = fmax(t->largest, fabs((double)t->want[i]));
+    const float *want = t->want;
+    for (size_t i = 0; i < t->n_y && !t->w.bytes; i++)
+        t->largest = fmax(t->largest, fabs((double)want[i]));
     return r;
 }
 
 static bool is_right(const struct hd_trial *t) {
+    const float *y = t->y, *want = t->want;
+    if (t->w.bytes) return !memcmp(t->y, t->want, t->n_y);
     for (size_t i = 0; i < t->n_y; i++) {
-        double d = fabs((double)t->y[i] - (double)t->want[i]);
-        if (!(d <= t->bound.relative * fabs((double)t->want[i]) + t->bound.of_largest * t->largest))
+        double d = fabs((double)y[i] - (double)want[i]);
+        if (!(d <= t->bound.relative * fabs((double)want[i]) + t->bound.of_largest * t->largest))
             return false;
     }
     return true;
@@ -133,17 +58,8 @@ hd_status hd_trial_open(struct hd_cmd *c, const struct hd_tunable *w, int thread
     struct hd_trial *t = calloc(1, sizeof *t);
     if (!t) return hd_fail(c->ctx, HD_NOMEM, "no memory for a trial");
     *t = (struct hd_trial){.c = c, .a = hd_arena_create(), .w = *w, .threads = threads};
-    size_t taps = w->product ? 1 : (size_t)(w->kh * w->kw);
-    t->n_w = (size_t)(w->g * w->m * w->c) * taps;
-    t->n_x = w->product ? (size_t)(w->h * w->c) : (size_t)(w->n * w->g * w->c * w->h * w->w);
-    t->n_y = w->product ? (size_t)(w->h * w->m) : (size_t)(w->n * w->g * w->m * w->oh * w->ow);
-    t->x = values(t->a, t->n_x, 1);
-    t->weights = values(t->a, t->n_w, 2);
-    t->bias = values(t->a, (size_t)(w->g * w->m), 3);
-    t->y = hd_new_array(t->a, float, t->n_y + 16);
-    t->want = hd_new_array(t->a, float, t->n_y + 16);
     hd_status s = open_jit(t);
-    if (s == HD_OK) s = make_graph(t);
+    if (s == HD_OK) s = hd_trial_graph(t);
     if (s == HD_OK) s = run_golden(t);
     if (s == HD_OK)
         *out = t;
@@ -175,11 +91,11 @@ hd_status hd_trial_other(struct hd_trial *t, double *out_seconds, const char **o
     struct hd_device_options o = {.machine = t->m->machine, .threads = t->threads, .timed = true};
     hd_session *s = NULL;
     hd_status r = HD_OK;
-    double start = now(t->threads);
+    double start = hd_trial_now(t->threads);
     TRY(hd_session_open(t->c->ctx, t->m, "cpu", &o, &s));
-    for (int i = 0; i < MOST_RUNS && r == HD_OK; i++) {
+    for (int i = 0; i < HD_TRIAL_MOST && r == HD_OK; i++) {
         r = hd_session_run(t->c->ctx, s, (const void *const[]){t->x}, (void *[]){t->y});
-        if (i + 1 >= LEAST_RUNS && now(t->threads) - start > 2 * LONG_ENOUGH) break;
+        if (i + 1 >= HD_TRIAL_LEAST && hd_trial_now(t->threads) - start > 2 * HD_TRIAL_LONG) break;
     }
     const struct hd_exec_step *step;
     int n = r == HD_OK ? hd_session_steps(s, &step) : 0;
@@ -199,20 +115,21 @@ hd_status hd_trial_other(struct hd_trial *t, double *out_seconds, const char **o
 
 hd_status hd_trial_schedule(struct hd_trial *t, const char *schedule, double *out_seconds) {
     struct hd_cpu_kernel *k = NULL;
+    struct hd_cpu_constants c = {t->ordered, t->w.bias || t->w.bytes ? t->bias : NULL, t->scale};
     *out_seconds = 0;
-    hd_status s = hd_cpu_kernel_create(t->c->ctx, t->jit, t->engine, &t->w, schedule, t->weights,
-                                       t->w.bias ? t->bias : NULL, &k);
+    hd_status s = hd_cpu_kernel_create(t->c->ctx, t->jit, t->engine, &t->w, schedule, &c, &k);
     if (s != HD_OK) { /* it does not fit */
         hd_clear(t->c->ctx);
         return s == HD_NOMEM ? s : HD_OK;
     }
     double best = 0, all = 0;
-    for (int i = 0; i < MOST_RUNS && (i < LEAST_RUNS || all < LONG_ENOUGH); i++) {
-        double start = now(t->threads);
-        hd_cpu_kernel_run(k, t->x, t->y, t->threads);
-        double took = now(t->threads) - start;
+    for (int i = 0; i < HD_TRIAL_MOST && (i < HD_TRIAL_LEAST || all < HD_TRIAL_LONG); i++) {
+        double start = hd_trial_now(t->threads);
+        hd_cpu_kernel_run(k, t->laid, t->w.bytes ? t->laid_y : t->y, t->threads);
+        double took = hd_trial_now(t->threads) - start;
         all += took;
         if (i == 0 || took < best) best = took;
+        if (i == 0 && t->w.bytes) hd_trial_turn_result(t);
         if (i == 0 && !is_right(t)) {
             best = 0;
             break;

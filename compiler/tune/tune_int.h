@@ -32,6 +32,9 @@ hd_status hd_trial_open(struct hd_cmd *c, const struct hd_tunable *w, int thread
 void hd_trial_close(struct hd_trial *t);
 /* Seconds of what cpu does by itself, and its name; *out_key: the device in a database. */
 hd_status hd_trial_other(struct hd_trial *t, double *out_seconds, const char **out_how);
+/* Seconds of oneDNN at a work of bytes, where its sums need not be exact; 0 = it is not here, or
+ * has no good implementation. */
+hd_status hd_trial_onednn(struct hd_trial *t, double *out_seconds);
 const char *hd_trial_key(const struct hd_trial *t);
 int hd_trial_lanes(const struct hd_trial *t);
 /* Seconds of a schedule; 0: it does not fit, or differs from golden by more than the bounds. */

@@ -46,11 +46,24 @@ static bool is_constant(const hd_graph *g, int t) {
     return true;
 }
 
+/* A product of bytes as networks have them. */
+static void as_bytes(struct hd_tunable *w) {
+    w->bytes = w->rows = w->y_signed = true;
+    w->x_zp = 128, w->lo = -128, w->hi = 127;
+}
+
+/* --precision says which works count; both without it. */
+static bool wanted(const struct hd_cmd *c, const struct hd_tunable *w) {
+    const char *only = c->opt.run.precision;
+    return !only || w->bytes == !strcmp(only, "int8");
+}
+
 hd_status hd_tune_network(struct hd_cmd *c, hd_arena *a, const char *path,
                           struct hd_tune_work **list, size_t *n, size_t *cap) {
     hd_graph *g;
     struct hd_tunable w;
     if (hd_tune_product(path, &w)) {
+        if (c->opt.run.precision && !strcmp(c->opt.run.precision, "int8")) as_bytes(&w);
         add(a, &w, list, n, cap);
         return HD_OK;
     }
@@ -63,8 +76,9 @@ hd_status hd_tune_network(struct hd_cmd *c, hd_arena *a, const char *path,
         if (x->dead || !hd_cpu_work_of(c->ctx, g, (int)i, &w)) continue;
         bool fixed = is_constant(g, x->in[1]) && (x->n_in < 3 || is_constant(g, x->in[2]));
         if (!fixed || is_constant(g, x->in[0])) continue;
+        if (!wanted(c, &w)) continue;
         int user = hd_graph_only_user(g, x->out[0]);
-        w.relu = user >= 0 && g->nodes[user].op == HD_IR_relu;
+        w.relu = !w.bytes && user >= 0 && g->nodes[user].op == HD_IR_relu;
         add(a, &w, list, n, cap);
     }
     hd_graph_destroy(g);

@@ -14,6 +14,7 @@
 #include "compiler/tune/tune_int.h"
 #include "cpu_ref/cpu_kernel.h"
 #include "cpu_ref/cpu_tuned.h"
+#include "runtime/base/num.h"
 #include "runtime/base/plugin.h"
 #include "runtime/runtime.h"
 #include "test/rng.h"
@@ -122,8 +123,9 @@ static void candidates_compute_the_same(void **state) {
         for (int i = 0; i < CANDIDATES && n; i++) {
             struct hd_cpu_kernel *kernel = NULL;
             const struct hd_candidate *c = &list[rng_range(&r, 0, n - 1)];
+            const struct hd_cpu_constants given = {k, w.bias ? b : NULL, NULL};
             hd_clear(ctx);
-            if (hd_cpu_kernel_create(ctx, jit, engine, &w, c->schedule, k, b, &kernel) != HD_OK)
+            if (hd_cpu_kernel_create(ctx, jit, engine, &w, c->schedule, &given, &kernel) != HD_OK)
                 continue;
             ran++;
             memset(y, 0xff, n_y * sizeof *y);
@@ -140,6 +142,124 @@ static void candidates_compute_the_same(void **state) {
         hd_arena_destroy(a);
     }
     assert_int_equal(ran, WORKS * CANDIDATES); /* each work has some */
+}
+
+/* ---- bytes ---------------------------------------------------------------------------------- */
+
+/* Channels last; one result. */
+static int byte_at(const struct hd_tunable *w, const uint8_t *x, const int8_t *k, int32_t bias,
+                   float scale, int64_t n, int64_t f, int64_t i, int64_t j) {
+    uint32_t sum = (uint32_t)bias;
+    for (int64_t c = 0; c < w->c; c++)
+        for (int64_t p = 0; p < w->kh; p++)
+            for (int64_t q = 0; q < w->kw; q++) {
+                int64_t u = i * w->sy + p * w->dy - w->pt, v = j * w->sx + q * w->dx - w->pl;
+                if (u < 0 || v < 0 || u >= w->h || v >= w->w) continue;
+                int64_t at = ((n * w->h + u) * w->w + v) * w->g * w->c + f / w->m * w->c + c;
+                int value = w->x_signed ? (int8_t)x[at] : x[at];
+                sum += (uint32_t)((value - w->x_zp) * k[((f * w->c + c) * w->kh + p) * w->kw + q]);
+            }
+    return hd_requant((float)(int32_t)sum * scale, w->y_zp, w->lo, w->hi);
+}
+
+static struct hd_tunable random_bytes(struct rng *r) {
+    struct hd_tunable w = random_work(r);
+    w.bytes = true, w.bias = w.relu = false;
+    w.m = 8 * rng_range(r, 1, 4);
+    w.x_signed = rng_next(r) % 2, w.y_signed = rng_next(r) % 2;
+    w.x_zp = (int32_t)rng_range(r, w.x_signed ? -128 : 0, w.x_signed ? 127 : 255);
+    w.y_zp = (int32_t)rng_range(r, -9, 9);
+    w.lo = w.y_signed ? -128 : 3, w.hi = w.y_signed ? 100 : 255;
+    if (!w.product) return w;
+    w.rows = true; /* an image of a pixel for each row, so that one reference does */
+    w.w = w.ow = w.h;
+    w.oh = w.kh = w.kw = w.sy = w.sx = w.dy = w.dx = 1;
+    return w;
+}
+
+struct byte_work {
+    struct hd_tunable w;
+    uint8_t *x, *want, *y;
+    int8_t *k, *ordered;
+    int32_t *bias;
+    float *scale;
+    size_t n_y;
+};
+
+static void fill_bytes(hd_arena *a, struct rng *r, struct byte_work *b) {
+    const struct hd_tunable *w = &b->w;
+    struct hd_tunable image = *w;
+    if (w->product) image.h = 1;
+    size_t n_k = (size_t)(w->g * w->m * w->c * w->kh * w->kw), n_m = (size_t)(w->g * w->m);
+    size_t n_x = (size_t)(w->n * image.h * w->w * w->g * w->c);
+    b->n_y = (size_t)(w->n * w->oh * w->ow) * n_m;
+    b->x = hd_new_array(a, uint8_t, n_x + 1), b->k = hd_new_array(a, int8_t, n_k + 1);
+    b->want = hd_new_array(a, uint8_t, b->n_y + 1), b->y = hd_new_array(a, uint8_t, b->n_y + 1);
+    b->bias = hd_new_array(a, int32_t, n_m), b->scale = hd_new_array(a, float, n_m);
+    for (size_t i = 0; i < n_x; i++) b->x[i] = (uint8_t)rng_next(r);
+    for (size_t i = 0; i < n_k; i++) b->k[i] = (int8_t)rng_next(r);
+    for (size_t i = 0; i < n_m; i++)
+        b->bias[i] = (int32_t)rng_range(r, -9999, 9999),
+        b->scale[i] = rng_float(r, -0.001f, 0.004f);
+    b->ordered = hd_new_array(a, int8_t, hd_tunable_weights(w, b->k, NULL));
+    hd_tunable_weights(w, b->k, b->ordered);
+    uint8_t *to = b->want;
+    for (int64_t n = 0; n < w->n; n++)
+        for (int64_t p = 0; p < w->oh * w->ow; p++)
+            for (int64_t f = 0; f < w->g * w->m; f++)
+                *to++ = (uint8_t)byte_at(&image, b->x, b->k, b->bias[f], b->scale[f], n, f,
+                                         p / w->ow, p % w->ow);
+}
+
+/* The schedule by the interpreter of loops. */
+static void interpret(hd_ctx *ctx, hd_arena *a, struct byte_work *b, const char *schedule) {
+    const void *in[] = {b->x, b->ordered, b->bias, b->scale};
+    struct hd_expr *f;
+    struct hd_schedule *s;
+    struct hd_nest *nest;
+    void *out = b->y;
+    if (hd_tunable_expr(ctx, a, &b->w, &f) != HD_OK ||
+        hd_schedule_parse(ctx, a, schedule, &s) != HD_OK ||
+        hd_loop_lower(ctx, a, f, s, &nest) != HD_OK || hd_loop_run(ctx, nest, in, &out, a) != HD_OK)
+        fail_msg("%s: %s: %s", hd_tunable_name(a, &b->w), schedule, hd_message(ctx));
+}
+
+/* Each schedule has the bits of the definition: by the interpreter and, where the processor has
+ * the instruction, as machine code. */
+static void bytes_are_exact(void **state) {
+    int ran = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= WORKS; seed++) {
+        struct rng r = {seed};
+        struct byte_work b = {.w = random_bytes(&r)};
+        struct hd_candidate *list;
+        hd_arena *a = hd_arena_create();
+        hd_ctx *ctx = hd_ctx_create();
+        fill_bytes(a, &r, &b);
+        int n = hd_tune_space(a, &b.w, 8, &list);
+        for (int i = 0; i < CANDIDATES && n; i++) {
+            const char *schedule = list[rng_range(&r, 0, n - 1)].schedule;
+            const struct hd_cpu_constants given = {b.ordered, b.bias, b.scale};
+            struct hd_cpu_kernel *kernel = NULL;
+            ran++;
+            memset(b.y, 0x55, b.n_y + 1);
+            if (i == 0) {
+                interpret(ctx, a, &b, schedule);
+                assert_memory_equal(b.y, b.want, b.n_y);
+            }
+            if (!engine || !hd_cpu_kernel_bytes()) continue;
+            if (hd_cpu_kernel_create(ctx, jit, engine, &b.w, schedule, &given, &kernel) != HD_OK)
+                fail_msg("%s: %s", schedule, hd_message(ctx));
+            memset(b.y, 0x55, b.n_y + 1);
+            hd_cpu_kernel_run(kernel, b.x, b.y, 1);
+            hd_cpu_kernel_destroy(kernel);
+            if (memcmp(b.y, b.want, b.n_y) || b.y[b.n_y] != 0x55)
+                fail_msg("seed %d, %s, %s differs", (int)seed, hd_tunable_name(a, &b.w), schedule);
+        }
+        hd_ctx_destroy(ctx);
+        hd_arena_destroy(a);
+    }
+    assert_int_equal(ran, WORKS * CANDIDATES);
 }
 
 /* ---- device cpu with a database ------------------------------------------------------------- */
@@ -212,8 +332,8 @@ static void products_by_name(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(candidates_compute_the_same),
-                                       cmocka_unit_test(cpu_takes_what_is_faster),
-                                       cmocka_unit_test(products_by_name)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(candidates_compute_the_same), cmocka_unit_test(bytes_are_exact),
+        cmocka_unit_test(cpu_takes_what_is_faster), cmocka_unit_test(products_by_name)};
     return cmocka_run_group_tests(tests, open_jit, close_jit);
 }
