@@ -59,6 +59,10 @@ static hd_status cpu_alloc(hd_ctx *ctx, hd_device *d, size_t bytes, hd_buffer *o
     return hd_host_alloc(ctx, &d->mem, bytes, out);
 }
 
+static hd_status cpu_lend(hd_ctx *ctx, hd_device *d, void *data, size_t bytes, hd_buffer *out) {
+    return hd_host_lend(ctx, &d->mem, data, bytes, out);
+}
+
 static void cpu_free(hd_device *d, hd_buffer b) {
     hd_host_free(&d->mem, b);
 }
@@ -156,6 +160,7 @@ const struct hd_device_ops hd_device_cpu = {
     .close = cpu_close,
     .alloc = cpu_alloc,
     .free = cpu_free,
+    .lend = cpu_lend,
     .write = cpu_write,
     .read = cpu_read,
     .load = cpu_load,

@@ -47,6 +47,10 @@ static hd_status golden_alloc(hd_ctx *ctx, hd_device *d, size_t bytes, hd_buffer
     return hd_host_alloc(ctx, &d->mem, bytes, out);
 }
 
+static hd_status golden_lend(hd_ctx *ctx, hd_device *d, void *data, size_t bytes, hd_buffer *out) {
+    return hd_host_lend(ctx, &d->mem, data, bytes, out);
+}
+
 static void golden_free(hd_device *d, hd_buffer b) {
     hd_host_free(&d->mem, b);
 }
@@ -175,6 +179,7 @@ const struct hd_device_ops hd_device_golden = {
     .close = golden_close,
     .alloc = golden_alloc,
     .free = golden_free,
+    .lend = golden_lend,
     .write = golden_write,
     .read = golden_read,
     .load = golden_load,

@@ -6,7 +6,8 @@
 
 enum { ALIGN = 64 };
 
-hd_status hd_host_alloc(hd_ctx *ctx, struct hd_host_mem *m, size_t bytes, hd_buffer *out) {
+static hd_status add_block(hd_ctx *ctx, struct hd_host_mem *m, struct hd_host_block b,
+                           hd_buffer *out) {
     if (m->n_blocks == m->cap_blocks) {
         size_t cap = m->cap_blocks ? 2 * m->cap_blocks : 16;
         struct hd_host_block *blocks = realloc(m->blocks, cap * sizeof *blocks);
@@ -16,24 +17,36 @@ hd_status hd_host_alloc(hd_ctx *ctx, struct hd_host_mem *m, size_t bytes, hd_buf
         m->blocks = blocks;
         m->cap_blocks = cap;
     }
-    size_t room = bytes <= SIZE_MAX - ALIGN ? (bytes + ALIGN) / ALIGN * ALIGN : bytes;
-    struct hd_host_block b = {aligned_alloc(ALIGN, room), bytes};
-    if (!b.data)
-        return hd_fail(ctx, HD_NOMEM, "%s: no memory for a buffer of %zu bytes", m->device, bytes);
-    memset(b.data, 0, room);
     m->blocks[m->n_blocks++] = b;
     out->id = m->n_blocks;
     return HD_OK;
 }
 
+hd_status hd_host_lend(hd_ctx *ctx, struct hd_host_mem *m, void *data, size_t bytes,
+                       hd_buffer *out) {
+    return add_block(ctx, m, (struct hd_host_block){data, bytes, true}, out);
+}
+
+hd_status hd_host_alloc(hd_ctx *ctx, struct hd_host_mem *m, size_t bytes, hd_buffer *out) {
+    size_t room = bytes <= SIZE_MAX - ALIGN ? (bytes + ALIGN) / ALIGN * ALIGN : bytes;
+    struct hd_host_block b = {aligned_alloc(ALIGN, room), bytes, false};
+    if (!b.data)
+        return hd_fail(ctx, HD_NOMEM, "%s: no memory for a buffer of %zu bytes", m->device, bytes);
+    memset(b.data, 0, room);
+    hd_status s = add_block(ctx, m, b, out);
+    if (s != HD_OK) free(b.data);
+    return s;
+}
+
 void hd_host_free(struct hd_host_mem *m, hd_buffer b) {
     if (b.id == 0 || b.id > m->n_blocks) return;
-    free(m->blocks[b.id - 1].data);
+    if (!m->blocks[b.id - 1].lent) free(m->blocks[b.id - 1].data);
     m->blocks[b.id - 1] = (struct hd_host_block){0};
 }
 
 void hd_host_free_all(struct hd_host_mem *m) {
-    for (size_t i = 0; i < m->n_blocks; i++) free(m->blocks[i].data);
+    for (size_t i = 0; i < m->n_blocks; i++)
+        if (!m->blocks[i].lent) free(m->blocks[i].data);
     free(m->blocks);
     m->blocks = NULL;
     m->n_blocks = m->cap_blocks = 0;

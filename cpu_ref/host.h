@@ -10,6 +10,7 @@
 struct hd_host_block {
     void *data; /* NULL = freed */
     size_t bytes;
+    bool lent; /* the caller's */
 };
 
 struct hd_host_mem {
@@ -19,6 +20,9 @@ struct hd_host_mem {
 };
 
 hd_status hd_host_alloc(hd_ctx *ctx, struct hd_host_mem *m, size_t bytes, hd_buffer *out);
+/* The same of memory that somebody else frees. */
+hd_status hd_host_lend(hd_ctx *ctx, struct hd_host_mem *m, void *data, size_t bytes,
+                       hd_buffer *out);
 void hd_host_free(struct hd_host_mem *m, hd_buffer b);
 void hd_host_free_all(struct hd_host_mem *m);
 /* Checks that bytes off .. off + bytes lie in b; *out points at the first. */

@@ -43,6 +43,7 @@ struct hd_session {
     struct hd_runner runner[HD_RUNNERS];
     int n_runners;
     int *runner_of; /* per step */
+    bool timed;     /* option of the devices: HOST steps are measured with warm caches */
     bool whole_graph;
     hd_exec *graph;    /* whole graph */
     int *graph_values; /* ... and its io: values, inputs first */

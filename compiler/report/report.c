@@ -179,7 +179,7 @@ static void print_host(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out
     hd_print_host_ops(r->model, out);
     if (!r->model->n_host_ops || hd_host_share(c->ctx, r, &h) != HD_OK) return;
     fprintf(out,
-            "host: %.1f %% of the elements that nodes write, %.1f %% of the time (%.3f ms measured "
+            "host: %.1f %% of the elements that nodes write, %.1f %% of the time (%.4f ms measured "
             "on one core)\n",
             100 * ratio((double)h.elements, (double)h.of_elements), 100 * h.time, 1e3 * h.seconds);
 }

@@ -38,7 +38,8 @@ struct hd_device_options {
     int threads;              /* 0 = default */
     int jobs;                 /* rtl: processes that each run parts of a program; 0, 1 = none */
     uint64_t part_cycles;     /* of such a part, at least; 0 = default */
-    bool timed;               /* GRAPH devices: take the time of each step (see steps) */
+    bool timed;               /* GRAPH devices: take the time of each step (see steps); sessions:
+                               * that of HOST steps with warm caches */
     bool free_issue;  /* iss: operations reach their units at no cost; what fetch and issue lose is
                          the difference */
     bool functional;  /* iss: results without time, sooner */
@@ -64,8 +65,10 @@ struct hd_counters { /* of the last finished run */
     const struct hd_layer_counters
         *layers; /* the device's, valid until the next submit; NULL = none */
     int n_layers;
-    int n_parts;      /* rtl on several processes: parts that it was joined of; else 0 */
-    uint64_t host_ns; /* of the HOST steps, processor time; the session's */
+    int n_parts; /* rtl on several processes: parts that it was joined of; else 0 */
+    /* of the HOST steps, processor time; the session's. With the option `timed` as they go once
+     * they have run: before them, a simulated machine has put all else out of the caches. */
+    uint64_t host_ns;
 };
 
 struct hd_device_info {
@@ -96,6 +99,9 @@ struct hd_device_ops {
     void (*close)(hd_device *);
     hd_status (*alloc)(hd_ctx *, hd_device *, size_t bytes, hd_buffer *out);
     void (*free)(hd_device *, hd_buffer);
+    /* (opt) a buffer of memory that is the caller's, and lies there until it is freed: what host
+     * and device write is there for both, without write and read. */
+    hd_status (*lend)(hd_ctx *, hd_device *, void *data, size_t bytes, hd_buffer *out);
     hd_status (*write)(hd_ctx *, hd_device *, hd_buffer, size_t off, const void *src, size_t bytes);
     hd_status (*read)(hd_ctx *, hd_device *, hd_buffer, size_t off, void *dst, size_t bytes);
     /* Loads one step (step < 0: the whole graph, for GRAPH devices: inputs and outputs are the

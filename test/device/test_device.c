@@ -96,6 +96,28 @@ static void buffers(void **state) {
     w->dev->close(d); /* frees b */
 }
 
+/* One memory for host and device, which the device checks like its own, and does not free. */
+static void lent_buffer(void **state) {
+    struct world *w = need(state);
+    hd_device *d;
+    hd_buffer b;
+    char mine[8] = "heddle?", text[8] = "";
+    if (!w->dev->lend) skip();
+    OK(w, w->dev->open(w->ctx, &w->opt, &d));
+    OK(w, w->dev->lend(w->ctx, d, mine, 7, &b));
+    assert_int_not_equal(b.id, 0);
+    OK(w, w->dev->write(w->ctx, d, b, 6, "!", 1));
+    assert_string_equal(mine, "heddle!");
+    mine[0] = 'H';
+    OK(w, w->dev->read(w->ctx, d, b, 0, text, 7));
+    assert_string_equal(text, "Heddle!");
+    assert_int_equal(w->dev->write(w->ctx, d, b, 7, text, 1), HD_INVALID);
+    w->dev->free(d, b);
+    assert_int_equal(w->dev->read(w->ctx, d, b, 0, text, 1), HD_INVALID);
+    OK(w, w->dev->lend(w->ctx, d, mine, 7, &b));
+    w->dev->close(d);
+}
+
 static void load_errors(void **state) {
     struct world *w = need(state);
     hd_model *m = compile(w, "base", true, false);
@@ -436,6 +458,7 @@ static int test_one(const char *name) {
     struct world w = {.ctx = hd_ctx_create(), .name = name, .dev = hd_device_by_scheme(name)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(buffers, &w),
+        cmocka_unit_test_prestate(lent_buffer, &w),
         cmocka_unit_test_prestate(load_errors, &w),
         cmocka_unit_test_prestate(wrong_machine, &w),
         cmocka_unit_test_prestate(same_as_golden_twice, &w),
