@@ -320,6 +320,8 @@ static struct hd_ir_value extreme(struct hd_ir *e, bool max, struct hd_ir_value 
         return choose(e, compared(e, max ? HD_EXPR_gt : HD_EXPR_lt, a, b), a, b);
     struct hd_ir_value c = compare(e, max ? "ugt" : "ult", a, b);
     struct hd_ir_value v = choose(e, c, a, b);
+    bool nan = !strncmp(b.text, "0x7ff", 5) || !strncmp(b.text, "0xfff", 5); /* or infinite */
+    if (b.text[0] == '0' && !nan) return v; /* a constant, of number() */
     return choose(e, compare(e, "uno", b, b), b, v);
 }
 

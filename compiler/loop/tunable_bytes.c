@@ -63,12 +63,11 @@ const char *hd_tunable_bytes_text(hd_arena *a, const struct hd_tunable *w) {
         "xp[n,u,e] = i16(pad(x[n,%lld*u-%lld,e-%lld], %d)) - %d where u < %lld, e < %lld\n"
         "acc[n,i,j,g,m] += i32(xp[n,%lld*i+%lld*p,%lld*j+%lld*q+%lld*g+c]) * i32(w[g,m,p,q,c]) "
         "where i < %lld, j < %lld\n"
-        "y[n,i,j,g,m] = %s(clamp(clamp(i32.even(f32(acc[n,i,j,g,m] + b[g,m])*s[g,m]), "
-        "-1073741824, 1073741824) + %d, %d, %d))",
+        "y[n,i,j,g,m] = %s(i32.even(clamp(f32(acc[n,i,j,g,m] + b[g,m])*s[g,m], %d.0, %d.0)) + %d)",
         x, L(r.n), L(r.h), L(r.in), L(w->g), L(w->m), L(r.kh), L(r.kw), L(r.even), L(w->g), L(w->m),
         L(w->g), L(w->m), L(r.skip), L(r.pt), L(r.left), w->x_zp, w->x_zp, L(r.high), L(r.wide),
         L(r.sy), L(r.dy), L(r.sx * r.pixel), L(r.dx * r.pixel), L(w->c), L(r.oh), L(r.ow), y,
-        w->y_zp, w->lo, w->hi);
+        w->lo - w->y_zp, w->hi - w->y_zp, w->y_zp);
 #undef L
 }
 
