@@ -12,6 +12,17 @@ struct hd_cpu_bound hd_cpu_bound_of(enum hd_ir_op op) {
     }
 }
 
+struct hd_cpu_bound hd_cpu_bound_in(enum hd_ir_op op, enum hd_precision precision) {
+    static const struct hd_cpu_bound of[HD_PRECISIONS] = {
+#define PRECISION(name, relative, of_largest) {relative, of_largest},
+#include "runtime/device/precision.def"
+    };
+    struct hd_cpu_bound b = hd_cpu_bound_of(op);
+    b.relative += of[precision].relative;
+    b.of_largest += of[precision].of_largest;
+    return b;
+}
+
 struct hd_cpu_bound hd_cpu_bound_to(const hd_graph *g, int t) {
     struct hd_cpu_bound sum = {0, 0};
     hd_arena *a = hd_arena_create();

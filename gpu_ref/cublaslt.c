@@ -15,8 +15,7 @@
 
 enum {
     R_32F = 0,
-    COMPUTE_32F = 68, /* no TF32 */
-    DESC_TRANSA = 3,  /* attributes of a product */
+    DESC_TRANSA = 3, /* attributes of a product */
     DESC_TRANSB = 4,
     DESC_EPILOGUE = 7,
     DESC_BIAS_POINTER = 8,
@@ -151,9 +150,13 @@ static hd_status layout(hd_ctx *ctx, int64_t rows, int64_t columns, int64_t batc
 }
 
 static hd_status describe(hd_ctx *ctx, const struct hd_gpu_product *p, struct hd_blas_call *c) {
+    static const int compute[HD_PRECISIONS] = {/* CUBLAS_COMPUTE_32F, _FAST_TF32, _FAST_16F */
+                                               [HD_PRECISION_f32] = 68,
+                                               [HD_PRECISION_tf32] = 77,
+                                               [HD_PRECISION_fp16] = 74};
     int32_t op = OP_T;
     uint32_t epilogue = (p->relu ? EPILOGUE_RELU : 0) | (p->bias ? EPILOGUE_BIAS : 0);
-    LT(ctx, cublasLtMatmulDescCreate, (&c->desc, COMPUTE_32F, R_32F));
+    LT(ctx, cublasLtMatmulDescCreate, (&c->desc, compute[p->precision], R_32F));
     if (p->transposed_b)
         LT(ctx, cublasLtMatmulDescSetAttribute, (c->desc, DESC_TRANSA, &op, sizeof op));
     if (p->transposed_a)

@@ -8,6 +8,7 @@
 
 #include "compiler/loop/dialect.h"
 #include "runtime/base/status.h"
+#include "runtime/device/hal.h"
 
 typedef struct hd_gpu hd_gpu;         /* an open device, its context and its queue */
 typedef struct hd_gpu_mem hd_gpu_mem; /* memory of the device, or an aligned part of it */
@@ -45,7 +46,8 @@ struct hd_gpu_product { /* y = a b, f32, dense, by rows */
     int64_t batches, rows, columns, depth;
     int64_t stride_a, stride_b; /* elements from one batch to the next */
     bool transposed_a, transposed_b;
-    bool bias, relu; /* a vector is added to each row; then what is below 0 becomes 0 */
+    enum hd_precision precision; /* of the operands; sums are f32 */
+    bool bias, relu;             /* a vector is added to each row; then what is below 0 becomes 0 */
 };
 
 /* Calls on one device come from one thread at a time. What is enqueued runs in order. */

@@ -15,7 +15,7 @@ struct hd_device {
     hd_gpu *gpu;
     struct block *blocks;
     size_t n_blocks, cap_blocks;
-    bool timed, no_fallback;
+    struct hd_device_options asked; /* timed, no_fallback, precision */
     hd_fence fences;
 };
 
@@ -41,8 +41,8 @@ hd_status hd_gpu_dev_open(hd_ctx *ctx, const struct hd_gpu_api *api,
     hd_device *d = calloc(1, sizeof *d);
     if (!d) return hd_fail(ctx, HD_NOMEM, "%s: no memory for the device", api->scheme);
     d->api = api;
-    d->timed = opt->timed;
-    d->no_fallback = opt->no_fallback;
+    d->asked = (struct hd_device_options){
+        .timed = opt->timed, .no_fallback = opt->no_fallback, .precision = opt->precision};
     hd_status s = api->open(ctx, &d->gpu);
     if (s == HD_OK)
         *out = d;
@@ -136,8 +136,7 @@ hd_status hd_gpu_dev_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step
     const int *nodes = step < 0 ? NULL : nothing ? &none : m->steps[step].nodes;
     if (s == HD_OK)
         s = hd_gpu_plan_create(ctx, d->api, d->gpu, x->graph, m, &x->io, nodes,
-                               step < 0 ? 0 : (size_t)m->steps[step].n_nodes, d->no_fallback,
-                               &x->plan);
+                               step < 0 ? 0 : (size_t)m->steps[step].n_nodes, &d->asked, &x->plan);
     if (s != HD_OK) {
         hd_gpu_dev_unload(d, x);
         return hd_note(ctx, s, "while loading %s on device %s", m->name, scheme);
@@ -153,7 +152,7 @@ hd_status hd_gpu_dev_submit(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buff
         int value = i < x->io.n_in ? x->io.in[i] : x->io.out[i - x->io.n_in];
         TRY(find(ctx, d, io[i], 0, hd_value_dense_bytes(&x->model->values[value]), &x->buffers[i]));
     }
-    TRY(hd_gpu_plan_run(ctx, x->plan, x->buffers, d->timed));
+    TRY(hd_gpu_plan_run(ctx, x->plan, x->buffers, d->asked.timed));
     *out = ++d->fences;
     return HD_OK;
 }

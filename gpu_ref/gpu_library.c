@@ -71,6 +71,11 @@ static int relu_behind(const struct hd_gpu_plan *p, const struct hd_node *n) {
     return -1;
 }
 
+static const char *how(struct hd_gpu_plan *p, enum hd_precision precision) {
+    if (precision == HD_PRECISION_f32) return "cuda: cuBLASLt";
+    return hd_sprintf(p->arena, "cuda: cuBLASLt, operands in %s", hd_precision_names[precision]);
+}
+
 static hd_status step(struct hd_gpu_plan *p, int node, int relu, const struct hd_gpu_product *of,
                       hd_gpu_library *library, size_t workspace) {
     const struct hd_node *n = &p->g->nodes[node];
@@ -79,7 +84,7 @@ static hd_status step(struct hd_gpu_plan *p, int node, int relu, const struct hd
     int result = n_args++;
     if (of->bias) TRY(hd_gpu_need(p, n->in[2], &arg[n_args++]));
     struct hd_gpu_step *s =
-        hd_gpu_step(p, HD_GPU_KERNELS, node, "cuda: cuBLASLt", 0, NULL, 0, NULL);
+        hd_gpu_step(p, HD_GPU_KERNELS, node, how(p, of->precision), 0, NULL, 0, NULL);
     if (relu >= 0) {
         s->n_nodes = 2;
         p->done[relu] = true;
@@ -99,6 +104,7 @@ hd_status hd_gpu_products(struct hd_gpu_plan *p, int node, bool *out_taken) {
     const char *why = p->api->no_products();
     int relu = relu_behind(p, n);
     of.relu = relu >= 0;
+    of.precision = p->precision;
     if (!why && p->api->product(p->ctx, p->gpu, &of, &workspace, &library) != HD_OK) {
         why = hd_strdup(p->arena, hd_message(p->ctx));
         hd_clear(p->ctx);

@@ -264,8 +264,8 @@ static hd_status make(struct hd_gpu_plan *p) {
 
 static hd_status create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,
                         const struct hd_gpu_limits *limits, const hd_graph *g, const hd_model *m,
-                        const struct hd_host_io *io, const int *nodes, size_t n, bool no_fallback,
-                        struct hd_gpu_plan **out) {
+                        const struct hd_host_io *io, const int *nodes, size_t n,
+                        const struct hd_device_options *o, struct hd_gpu_plan **out) {
     struct hd_gpu_plan *p = calloc(1, sizeof *p);
     if (!p) return hd_fail(ctx, HD_NOMEM, "%s: no memory to plan %s", api->scheme, m->name);
     hd_arena *a = p->arena = hd_arena_create();
@@ -273,7 +273,8 @@ static hd_status create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,
     p->ctx = ctx, p->api = api, p->gpu = gpu, p->g = g, p->model = m;
     if (io) p->io = *io;
     p->limits = limits;
-    p->no_fallback = no_fallback;
+    p->no_fallback = o && o->no_fallback;
+    p->precision = o ? o->precision : HD_PRECISION_f32;
     p->fault = -1;
     p->done = hd_new_array(a, bool, g->n_nodes + 1);
     p->wanted = hd_new_array(a, bool, g->n_nodes + 1);
@@ -298,15 +299,15 @@ static hd_status create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,
 
 hd_status hd_gpu_plan_create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,
                              const hd_graph *g, const hd_model *m, const struct hd_host_io *io,
-                             const int *nodes, size_t n, bool no_fallback,
+                             const int *nodes, size_t n, const struct hd_device_options *o,
                              struct hd_gpu_plan **out) {
-    return create(ctx, api, gpu, api->limits(gpu), g, m, io, nodes, n, no_fallback, out);
+    return create(ctx, api, gpu, api->limits(gpu), g, m, io, nodes, n, o, out);
 }
 
 hd_status hd_gpu_plan_on_paper(hd_ctx *ctx, const struct hd_gpu_api *api,
                                const struct hd_gpu_limits *limits, const hd_graph *g,
                                const hd_model *m, struct hd_gpu_plan **out) {
-    return create(ctx, api, NULL, limits, g, m, NULL, NULL, 0, false, out);
+    return create(ctx, api, NULL, limits, g, m, NULL, NULL, 0, NULL, out);
 }
 
 void hd_gpu_plan_destroy(struct hd_gpu_plan *p) {

@@ -73,6 +73,7 @@ struct hd_gpu_plan {
     const hd_model *model;
     struct hd_host_io io;
     bool no_fallback;
+    enum hd_precision precision;
 
     struct hd_gpu_view *views;
     size_t n_views, cap_views;
@@ -108,9 +109,10 @@ struct hd_gpu_share { /* of what ran where */
     int64_t nodes, device_nodes, macs, device_macs;
 };
 
+/* o: no_fallback, precision; NULL = neither. */
 hd_status hd_gpu_plan_create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,
                              const hd_graph *g, const hd_model *m, const struct hd_host_io *io,
-                             const int *nodes, size_t n, bool no_fallback,
+                             const int *nodes, size_t n, const struct hd_device_options *o,
                              struct hd_gpu_plan **out);
 /* The whole graph, for a device that is not here: nothing is built, and nothing can run. */
 hd_status hd_gpu_plan_on_paper(hd_ctx *ctx, const struct hd_gpu_api *api,

@@ -21,7 +21,7 @@ struct hd_way {
     bool int8;
 };
 /* One of each combination; devices that are not here have none. --devices, --machine, --threads,
- * --batch and --precision say which. */
+ * --batch and --only say which. */
 hd_status hd_ways_list(struct hd_cmd *c, hd_arena *a, struct hd_way *out, int *out_n);
 
 /* A network in both precisions. float_path NULL: it has integers already. int8_path NULL: it cannot

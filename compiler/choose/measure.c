@@ -78,8 +78,8 @@ hd_status hd_choice_model(struct hd_cmd *c, const struct hd_choice *net, const s
     hd_arena *a = hd_arena_create();
     if (!path)
         return hd_fail(c->ctx, HD_UNSUPPORTED, "%s: %s", net->name,
-                       way->int8 ? "heddle quantize fails on it, so want --precision float"
-                                 : "has integers already, so want --precision int8");
+                       way->int8 ? "heddle quantize fails on it, so want --only float"
+                                 : "has integers already, so want --only int8");
     take(c, a, way);
     hd_status s = open_model(c, a, path, way, out);
     c->opt = saved;

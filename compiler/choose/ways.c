@@ -42,7 +42,7 @@ static bool is_here(struct hd_cmd *c, const char *device) {
 
 /* way: device, machine, threads (0: the device has its own), precision. */
 static void add(struct list *l, const struct hd_way *way, const char *machine) {
-    const char *only = l->c->opt.run.precision, *precision = way->int8 ? "int8" : "float";
+    const char *only = l->c->opt.run.only, *precision = way->int8 ? "int8" : "float";
     const char *of = way->threads ? hd_sprintf(l->a, " threads=%d", way->threads) : "";
     int most = l->c->opt.run.batch ? l->c->opt.run.batch : 16;
     const int batches[] = {1, most / 4, most};

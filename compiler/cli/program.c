@@ -9,7 +9,7 @@
 #define MEM_     (O(MEM_LATENCY) | O(MEM_BYTES) | O(MEM_OUTSTANDING) | O(MEM_JITTER))
 #define RUN_                                                                                       \
     (MACHINE_ | MEM_ | O(NO_HIDING) | O(FUNCTIONAL) | O(MAX_CYCLES) | O(NO_FALLBACK) | O(DB) |     \
-     O(THREADS) | O(JSON))
+     O(PRECISION) | O(THREADS) | O(JSON))
 
 const struct cli_command cli_commands[] = {
 #define COMMAND(...) {__VA_ARGS__},

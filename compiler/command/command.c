@@ -106,6 +106,12 @@ void hd_cmd_together(struct hd_cmd *c) {
     if (strchr(c->opt.devices, ',')) c->together = c->opt.devices;
 }
 
+static enum hd_precision precision_of(const char *name) {
+    for (int i = 0; name && i < HD_PRECISIONS; i++)
+        if (!strcmp(name, hd_precision_names[i])) return (enum hd_precision)i;
+    return HD_PRECISION_f32;
+}
+
 void hd_cmd_device_options(const struct hd_cmd *c, const struct hd_machine *m,
                            struct hd_device_options *out) {
     *out = (struct hd_device_options){.machine = *m,
@@ -117,6 +123,7 @@ void hd_cmd_device_options(const struct hd_cmd *c, const struct hd_machine *m,
                                       .max_cycles = c->opt.run.max_cycles,
                                       .no_fallback = c->opt.run.no_fallback,
                                       .db = c->opt.run.db,
+                                      .precision = precision_of(c->opt.run.precision),
                                       .timed = c->timed,
                                       .free_issue = c->free_issue,
                                       .probe = c->probe,

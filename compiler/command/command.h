@@ -63,7 +63,7 @@ struct hd_import_options { /* how networks are read */
 struct hd_run_choice { /* of devices that run */
     bool functional, no_fallback;
     uint64_t max_cycles, part_cycles;
-    const char *db, *memory, *load_state, *save_state, *prune, *precision;
+    const char *db, *memory, *load_state, *save_state, *prune, *only, *precision;
     bool blocks;
     int seconds, batch; /* of tune; of choose */
     int steps;

@@ -52,9 +52,9 @@ static void as_bytes(struct hd_tunable *w) {
     w->x_zp = 128, w->lo = -128, w->hi = 127;
 }
 
-/* --precision says which works count; both without it. */
+/* --only says which works count; both without it. */
 static bool wanted(const struct hd_cmd *c, const struct hd_tunable *w) {
-    const char *only = c->opt.run.precision;
+    const char *only = c->opt.run.only;
     return !only || w->bytes == !strcmp(only, "int8");
 }
 
@@ -63,7 +63,7 @@ hd_status hd_tune_network(struct hd_cmd *c, hd_arena *a, const char *path,
     hd_graph *g;
     struct hd_tunable w;
     if (hd_tune_product(path, &w)) {
-        if (c->opt.run.precision && !strcmp(c->opt.run.precision, "int8")) as_bytes(&w);
+        if (c->opt.run.only && !strcmp(c->opt.run.only, "int8")) as_bytes(&w);
         add(a, &w, list, n, cap);
         return HD_OK;
     }

@@ -29,6 +29,14 @@ struct hd_made {
     void *user;
 };
 
+/* What operands of float products may be rounded to, where a device has it. */
+enum hd_precision {
+#define PRECISION(name, ...) HD_PRECISION_##name,
+#include "runtime/device/precision.def"
+    HD_PRECISIONS
+};
+extern const char *const hd_precision_names[HD_PRECISIONS];
+
 struct hd_device_options {
     const char *name;          /* by which it was asked for: a remote device has its host in it */
     struct hd_machine machine; /* simulators build this machine; boards must be it */
@@ -44,7 +52,8 @@ struct hd_device_options {
                          the difference */
     bool functional;  /* iss: results without time, sooner */
     bool no_fallback; /* opencl, cuda: a node that would run on the host is an error */
-    const char *db;   /* cpu: file of schedules that were measured (heddle tune); NULL = none */
+    enum hd_precision precision; /* cuda: of float products */
+    const char *db; /* cpu: file of schedules that were measured (heddle tune); NULL = none */
     const struct hd_probe *probe; /* NULL = none; outlives the device. Simulators call it */
     const struct hd_wave *wave;   /* NULL = none; the same. Device rtl alone */
     const struct hd_made *made;   /* NULL = none; the same. Device cpu alone */

@@ -2,7 +2,13 @@
 #include <string.h>
 
 #include "runtime/base/num.h"
+#include "runtime/device/hal.h"
 #include "runtime/device/model.h"
+
+const char *const hd_precision_names[HD_PRECISIONS] = {
+#define PRECISION(name, ...) #name,
+#include "runtime/device/precision.def"
+};
 
 struct hd_value_image hd_value_image(const struct hd_value_info *v) {
     struct hd_value_image i = {1, 1, 1, (size_t)v->c_pad};

@@ -13,6 +13,7 @@ struct lt_thing { /* a description of a product (epilogue, ..), or of a matrix *
     int64_t leading, stride;
 };
 static struct {
+    int compute; /* type of the last product */
     int live, products, calls,
         fail_at; /* things not given back; calls so far; the one that fails */
 } lt_seen;
@@ -47,7 +48,9 @@ int cublasLtDestroy(void *handle) {
 int cublasLtMatmulDescCreate(void **out, int compute, int scale_type);
 int cublasLtMatmulDescCreate(void **out, int compute, int scale_type) {
     LT_CALL();
-    if (compute != 68 || scale_type != 0) emu_wrong("a product that is not in f32");
+    if ((compute != 68 && compute != 74 && compute != 77) || scale_type)
+        emu_wrong("a product whose sums are not in f32");
+    lt_seen.compute = compute;
     return lt_new(out);
 }
 int cublasLtMatmulDescSetAttribute(void *desc, int attr, const void *v, size_t bytes);
@@ -111,11 +114,19 @@ int cublasLtMatmulAlgoGetHeuristic(void *handle, void *desc, void *a, void *b, v
     return 0;
 }
 
+/* 11 bits of a number where operands are tf32 or fp16, halves away from 0. */
+static float lt_rounded(float v) {
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    if (lt_seen.compute != 68) bits = (bits + 0x1000) & ~0x1fffu;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
 static float lt_at(const float *x, const struct lt_thing *m, int transposed, uint64_t i, uint64_t j,
                    int batch) {
     uint64_t row = transposed ? j : i, column = transposed ? i : j;
     if (row >= m->rows || column >= m->columns) emu_wrong("matrices whose sizes do not meet");
-    return x[batch * m->stride + (int64_t)row + (int64_t)column * m->leading];
+    return lt_rounded(x[batch * m->stride + (int64_t)row + (int64_t)column * m->leading]);
 }
 static struct lt_work {
     struct lt_thing p, a, b, y;

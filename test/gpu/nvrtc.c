@@ -83,7 +83,7 @@ static hd_status plan(hd_ctx *ctx, const char *folder, int *out_threads) {
     hd_arena *a = hd_arena_create();
     TRY(hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &g));
     TRY(hd_host_choose_io(ctx, a, m, -1, g, &io));
-    TRY(hd_gpu_plan_create(ctx, &api, &stand_in, g, m, &io, NULL, 0, false, &p));
+    TRY(hd_gpu_plan_create(ctx, &api, &stand_in, g, m, &io, NULL, 0, NULL, &p));
     for (size_t i = 0; i < p->n_steps; i++)
         for (int c = 0; c < p->steps[i].n_calls; c++) {
             const int *b = p->steps[i].call[c].block;

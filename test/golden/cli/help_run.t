@@ -45,4 +45,5 @@
 #=   --keep SELECTOR            layers whose result is also stored in DRAM; of quantize: nodes that stay float (docs/query.md)
 #=   -j, --jobs N               processes beside each other (default 2; of run, on device rtl, 1)
 #=   --part-cycles N            with --jobs: cycles of a part of a run, at least (default 262144)
+#=   --precision f32|tf32|fp16  operands of float products on device cuda are rounded to this (default f32: not)
 #=   -h, --help                 print this

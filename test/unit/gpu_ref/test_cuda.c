@@ -79,7 +79,7 @@ static hd_status whole_life(struct world *w) {
     hd_gpu *g = NULL;
     int n = w->io.n_in + w->io.n_out;
     TRY(api->open(w->ctx, &g));
-    hd_status s = hd_gpu_plan_create(w->ctx, api, g, w->g, w->m, &w->io, NULL, 0, false, &p);
+    hd_status s = hd_gpu_plan_create(w->ctx, api, g, w->g, w->m, &w->io, NULL, 0, NULL, &p);
     for (int i = 0; i < n && s == HD_OK; i++) {
         int value = i < w->io.n_in ? w->io.in[i] : w->io.out[i - w->io.n_in];
         s = api->alloc(w->ctx, g, hd_value_dense_bytes(&w->m->values[value]), &buffer[i]);
@@ -203,6 +203,45 @@ static void library(void **unused) {
     hd_ctx_destroy(ctx);
 }
 
+/* --precision is a type of computing of the library, and has its row of bounds. */
+static void precisions(void **unused) {
+    static const int want[HD_PRECISIONS] = {68, 77, 74};
+    hd_ctx *ctx = hd_ctx_create();
+    hd_graph *g = NULL;
+    hd_model *m = build(ctx, &products[1], &g);
+    void *in[INPUTS] = {NULL};
+    size_t n = hd_value_dense_bytes(&m->values[m->outputs[0]]) / sizeof(float);
+    float *golden = calloc(n, sizeof *golden), *y = calloc(n, sizeof *y);
+    (void)unused;
+    fill(m, &products[1], in);
+    for (int p = -1; p < HD_PRECISIONS; p++) {
+        struct hd_device_options o = {.machine = m->machine};
+        hd_session *s = NULL;
+        void *out = p < 0 ? golden : y;
+        if (p >= 0) o.precision = (enum hd_precision)p;
+        assert_int_equal(hd_session_open(ctx, m, p < 0 ? "golden" : "cuda", &o, &s), HD_OK);
+        assert_int_equal(hd_session_run(ctx, s, (const void *const *)in, &out), HD_OK);
+        hd_session_close(s);
+        if (p < 0) continue;
+        assert_int_equal(lt_seen.compute, want[p]);
+        struct hd_cpu_bound b = hd_cpu_bound_in(HD_IR_matmul, o.precision);
+        double largest = 0, most = 0;
+        for (size_t i = 0; i < n; i++) largest = fmax(largest, fabs((double)golden[i]));
+        for (size_t i = 0; i < n; i++) {
+            double d = fabs((double)y[i] - (double)golden[i]);
+            most = fmax(most, d);
+            assert_true(d <= b.relative * fabs((double)golden[i]) + b.of_largest * largest);
+        }
+        assert_int_equal(most > 1e-5 * largest, p > 0); /* rounded only when that was asked for */
+    }
+    for (int i = 0; i < INPUTS; i++) free(in[i]);
+    free(golden);
+    free(y);
+    hd_model_destroy(m);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
 /* While a plan is made, an error gives a kernel of ours, and the reason; in a run it is one. */
 static void library_may_fail(void **unused) {
     struct world w = {.ctx = hd_ctx_create(), .a = hd_arena_create()};
@@ -238,6 +277,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(like_golden),
         cmocka_unit_test(library),
+        cmocka_unit_test(precisions),
         cmocka_unit_test(library_may_fail),
         cmocka_unit_test_setup_teardown(two_segments, setup, teardown),
         cmocka_unit_test_setup_teardown(any_call_may_fail, setup, teardown),

@@ -80,7 +80,7 @@ static hd_status plan_and_run(struct world *w, bool no_fallback, struct hd_gpu_s
     hd_gpu_mem *buffer[64] = {NULL};
     int n = w->io.n_in + w->io.n_out;
     hd_status s = hd_gpu_plan_create(w->ctx, &stand_in_api, &stand_in, w->g, w->m, &w->io, NULL, 0,
-                                     no_fallback, &p);
+                                     &(struct hd_device_options){.no_fallback = no_fallback}, &p);
     for (int i = 0; i < n && s == HD_OK; i++) {
         int value = i < w->io.n_in ? w->io.in[i] : w->io.out[i - w->io.n_in];
         s = stand_in_api.alloc(w->ctx, &stand_in, hd_value_dense_bytes(&w->m->values[value]),
