@@ -28,6 +28,9 @@ struct hd_price {
     bool wm_round, pm_round; /* its ring came round: the size counts */
 };
 uint64_t hd_price_key(const struct hd_lowering *lo, size_t first, size_t end);
+/* Of layers [first, end) around a chain: the same for windows that are alike, as in blocks that
+ * repeat. What constants hold and where tensors lie in DRAM moves a cycle, not a choice. */
+uint64_t hd_window_key(const struct hd_lowering *lo, size_t first, size_t chain, size_t end);
 bool hd_price_memo_get(const struct hd_price_memo *m, uint64_t key, const struct hd_machine *on,
                        int64_t most, int64_t *out);
 void hd_price_memo_put(struct hd_price_memo *m, uint64_t key, const struct hd_machine *on,

@@ -427,7 +427,7 @@ static double at_least(const struct timing *t) {
 }
 
 int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t most, int64_t *by_layer) {
-    hd_arena *a = hd_arena_create();
+    hd_arena *a = s->arena;
     struct timing t = {
         .s = s, .axi = hd_axi_bytes(s->lo->m), .c.latency = hd_compile_latency(s->lo->opt)};
     struct hd_op_lengths l = hd_ops_lengths(s, a);
@@ -463,6 +463,5 @@ int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t most, int64
         if (s->count[u] && t.c.done[u][s->count[u] - 1] > end) end = t.c.done[u][s->count[u] - 1];
     end = (end > q.issued ? end : q.issued) + HALT;
     if (by_layer) hd_cycles_by_layer(s, t.start, t.c.done, end, by_layer);
-    hd_arena_destroy(a);
     return end > (double)most ? INT64_MAX : (int64_t)end;
 }

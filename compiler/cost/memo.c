@@ -55,13 +55,48 @@ static uint64_t mix(uint64_t h, const void *data, size_t bytes) {
     return h;
 }
 
-/* Where a tensor lies, and the whole that it is a part of. */
-static uint64_t mix_place(uint64_t h, const struct hd_lowering *lo, int id) {
+/* Where a tensor lies, and the whole that it is a part of. from >= 0: what it is, not which, by
+ * layers behind `from`, and not where in DRAM. */
+static uint64_t mix_place(uint64_t h, const struct hd_lowering *lo, int id, int from) {
     for (; id >= 0; id = lo->tensors[id].base) {
         struct hd_placement p = lo->plan->places[id];
-        h = mix(h, &id, sizeof id);
+        struct hd_mtensor t = lo->tensors[id];
         p.t = NULL, p.use_first = p.use_last = 0; /* of placing alone */
+        t.tensor = t.pad_value = 0, t.image_at = 0, t.base = t.base >= 0;
+        t.made -= from, t.def -= from, t.last -= from;
+        if (from >= 0) p.words = p.arena = 0;
+        h = from < 0 ? mix(h, &id, sizeof id) : mix(h, &t, sizeof t);
         h = mix(h, &p, sizeof p);
+    }
+    return h;
+}
+
+/* What a layer computes, but for the values of its constants. */
+static uint64_t mix_layer(uint64_t h, const struct hd_lowering *lo, struct hd_layer l) {
+    const struct hd_node *n = &lo->g->nodes[l.node];
+    h = mix(h, &n->op, sizeof n->op);
+    for (int i = 0; i < n->n_attrs; i++)
+        h = mix(h, n->attrs[i].ints, n->attrs[i].ints ? (size_t)n->attrs[i].n * 8 : 0);
+    l.kind = NULL, l.own = NULL, l.node = l.step = l.tag = l.result = l.state = l.out = 0;
+    memset(l.in, 0, sizeof l.in);
+    l.pad_value = 0, l.a_imm = 0, l.a_scale = 0, l.y = (struct hd_bytes){.table = l.y.table};
+    return mix(h, &l, sizeof l);
+}
+
+static uint64_t mix_layers(uint64_t h, const struct hd_lowering *lo, size_t first, size_t end,
+                           int from) {
+    for (size_t i = first; i < end; i++) {
+        struct hd_tiling t = lo->plan->tilings[i];
+        const struct hd_layer *l = t.l;
+        t.l = NULL;
+        t.ask_tiles = t.ask_nb = 0, t.ask_order = HD_ORDER_ANY; /* tiling followed them */
+        t.no_room = t.finer = t.more_slots = 0, t.own_ring = false;
+        t.chain_first -= from, t.chain_last -= from;
+        h = mix(h, &t, sizeof t);
+        if (from >= 0) h = mix_layer(h, lo, *l);
+        for (int k = 0; k < HD_LAYER_INPUTS && l->in[k] >= 0; k++)
+            h = mix_place(h, lo, l->in[k], from);
+        h = mix_place(h, lo, l->out, from);
     }
     return h;
 }
@@ -76,19 +111,14 @@ uint64_t hd_prices_of(const struct hd_lowering *lo, const char *layers) {
 }
 
 uint64_t hd_price_key(const struct hd_lowering *lo, size_t first, size_t end) {
-    const size_t window[2] = {first, end};
-    uint64_t h = mix(lo->prices_of, window, sizeof window);
-    for (size_t i = first; i < end; i++) {
-        struct hd_tiling t = lo->plan->tilings[i];
-        const struct hd_layer *l = t.l;
-        t.l = NULL; /* window and lo->prices_of say which it is */
-        t.ask_tiles = t.ask_nb = 0, t.ask_order = HD_ORDER_ANY; /* tiling followed them */
-        t.no_room = t.finer = t.more_slots = 0, t.own_ring = false;
-        h = mix(h, &t, sizeof t);
-        for (int k = 0; k < HD_LAYER_INPUTS && l->in[k] >= 0; k++) h = mix_place(h, lo, l->in[k]);
-        h = mix_place(h, lo, l->out);
-    }
-    return h;
+    const size_t window[2] = {first, end}; /* it and lo->prices_of say which layers */
+    return mix_layers(mix(lo->prices_of, window, sizeof window), lo, first, end, -1);
+}
+
+uint64_t hd_window_key(const struct hd_lowering *lo, size_t first, size_t chain, size_t end) {
+    bool begins = first == 0 || lo->layers[first - 1].step != lo->layers[first].step;
+    const size_t window[3] = {chain - first, end - first, begins};
+    return mix_layers(mix(0, window, sizeof window), lo, first, end, (int)first);
 }
 
 static struct price *slot(const struct hd_price_memo *m, uint64_t key) {

@@ -5,7 +5,7 @@ int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end, int
     uint64_t key = lo->prices ? hd_price_key(lo, first, end) : 0;
     int64_t cycles = INT64_MAX;
     if (lo->prices && hd_price_memo_get(lo->prices, key, lo->m, most, &cycles)) return cycles;
-    hd_arena *scratch = hd_arena_create();
+    hd_arena *scratch = lo->scratch ? lo->scratch : hd_arena_create();
     struct hd_lowerer *w;
     bool begins = first == 0 || lo->layers[first - 1].step != lo->layers[first].step;
     bool fits = hd_lower_layers(lo, scratch, lo->layers[first].step, first, end, &w) == HD_OK;
@@ -13,7 +13,10 @@ int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end, int
     if (w->s.n_ops > lo->most_ops) lo->most_ops = w->s.n_ops;
     const struct hd_price price = {cycles < INT64_MAX ? cycles : -most, (uint32_t)w->wm.most,
                                    (uint32_t)w->pm.most, w->wm.came_round, w->pm.came_round};
-    hd_arena_destroy(scratch);
+    if (lo->scratch)
+        hd_arena_reset(scratch);
+    else
+        hd_arena_destroy(scratch);
     if (lo->prices && fits) hd_price_memo_put(lo->prices, key, lo->m, price);
     return cycles;
 }

@@ -173,6 +173,7 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     size_t n_layers;
     struct hd_plan *plan;         /* the one in work */
     size_t most_ops;              /* of what was estimated */
+    hd_arena *scratch;            /* for one estimate; NULL = each has its own */
     struct hd_price_memo *prices; /* found before (cost/memo.c); NULL = none are kept */
     uint64_t prices_of;           /* what of their keys a search does not change */
     const char *layers_text;      /* where prices of other machines are looked at, else NULL */

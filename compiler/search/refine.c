@@ -10,6 +10,8 @@
  * tiles, chunks and order, tiles again, the border of the ring. No search over a whole network is
  * needed because a change is only felt nearby.
  */
+#include <string.h>
+
 #include "compiler/layer/kind.h"
 #include "compiler/search/search.h"
 #include "runtime/base/num.h"
@@ -17,6 +19,8 @@
 struct window { /* chain [first, end) within the layers [from, to) that are estimated */
     size_t first, end, from, to;
 };
+
+enum { CHANGES = 64 }; /* that are judged together */
 
 struct asked {
     int tiles, nb;
@@ -138,10 +142,72 @@ static void tile_again(struct hd_lowering *lo, const struct window *w, const str
     HD_ASSERT(tiled);
 }
 
+/* Chains that ask for something else than before, of a step: all that was changed since the last
+ * look at the whole. */
+struct changes {
+    struct change {
+        struct window w;
+        struct asked before, now;
+    } of[CHANGES];
+    size_t n;
+    size_t from, to; /* the step, */
+    int64_t whole;   /* and what it takes without them */
+};
+
+/* What is better in its window may be worse further on: of n changes, none of them made yet, those
+ * are made that leave the whole no slower. */
+static void settle(struct hd_lowering *lo, struct changes *c, const struct change *of, size_t n) {
+    for (size_t i = 0; i < n; i++) tile_again(lo, &of[i].w, &of[i].now);
+    int64_t now = hd_estimate_layers(lo, c->from, c->to, c->whole);
+    if (now <= c->whole) {
+        c->whole = now;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) tile_again(lo, &of[i].w, &of[i].before);
+    if (n == 1) return;
+    settle(lo, c, of, n / 2);
+    settle(lo, c, of + n / 2, n - n / 2);
+}
+
+static void settle_all(struct hd_lowering *lo, struct changes *c) {
+    if (c->n && c->whole < hd_knob(lo)->whole_step) settle(lo, c, c->of, c->n);
+    c->n = 0;
+}
+
+/* The more a step takes, the more operations it is, and the more changes it has: the time goes with
+ * the square where each is judged alone. */
+static size_t together(const struct hd_lowering *lo, int64_t whole) {
+    return (size_t)hd_min(CHANGES, whole / hd_knob(lo)->settle);
+}
+
+/* What was chosen for windows, by their number. */
+struct chosen {
+    uint64_t key;
+    struct asked best;
+};
+
+static void search_window(struct search *s, struct chosen *seen, size_t *n_seen) {
+    const struct window *w = &s->w;
+    uint64_t key = hd_window_key(s->lo, w->from, w->first, w->to);
+    for (size_t i = 0; i < *n_seen; i++)
+        if (seen[i].key == key) {
+            consider(s, seen[i].best);
+            return;
+        }
+    search_tiles(s);
+    search_chunks(s);
+    search_tiles(s);
+    search_parts(s);
+    search_ring(s);
+    search_tiles(s);
+    seen[(*n_seen)++] = (struct chosen){key, s->best};
+}
+
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_refine_tiles(struct hd_lowering *lo) {
-    size_t from = 0, to = 0; /* the step, and what it takes */
-    int64_t whole = INT64_MAX;
+    struct changes c = {0};
+    struct chosen *seen = hd_new_array(lo->arena, struct chosen, lo->n_layers + 1);
+    size_t n_seen = 0;
     for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->plan->tilings[i].chain_last + 1) {
         struct search s = {.lo = lo, .cycles = INT64_MAX};
         TRY(hd_continue(lo->ctx));
@@ -151,23 +217,20 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
             s.w.from = (size_t)lo->plan->tilings[i - 1].chain_first;
         if (s.w.end < lo->n_layers && same_step(lo, i, s.w.end))
             s.w.to = (size_t)lo->plan->tilings[s.w.end].chain_last + 1;
-        const struct asked before = s.best = get(lo, &s.w);
-        if (i >= to)
-            from = i, to = hd_step_end(lo, i), whole = hd_estimate_layers(lo, from, to, INT64_MAX);
-        s.cycles = attempt(&s, &s.best);
-        search_tiles(&s);
-        search_chunks(&s);
-        search_tiles(&s);
-        search_parts(&s);
-        search_ring(&s);
-        search_tiles(&s);
-        tile_again(lo, &s.w, &s.best);
-        if (whole < hd_knob(lo)->whole_step) { /* what is better here may be worse further on */
-            int64_t now = hd_estimate_layers(lo, from, to, whole);
-            if (now > whole) tile_again(lo, &s.w, &before);
-            whole = hd_min(whole, now);
+        if (i >= c.to) {
+            settle_all(lo, &c);
+            c.from = i, c.to = hd_step_end(lo, i);
+            c.whole = hd_estimate_layers(lo, c.from, c.to, INT64_MAX);
         }
+        const struct asked before = s.best = get(lo, &s.w);
+        s.cycles = attempt(&s, &s.best);
+        search_window(&s, seen, &n_seen);
+        tile_again(lo, &s.w, &s.best);
+        if (memcmp(&before, &s.best, sizeof before))
+            c.of[c.n++] = (struct change){s.w, before, s.best};
+        if (c.n >= together(lo, c.whole)) settle_all(lo, &c);
         hd_clear(lo->ctx);
     }
+    settle_all(lo, &c);
     return HD_OK;
 }

@@ -231,7 +231,7 @@ static void try_one(void *arg, int64_t i, int thread) {
     struct attempt *t = &a->of[a->first + i];
     struct hd_lowering lo = *a->lo;
     lo.ctx = hd_ctx_for_thread(a->lo->ctx);
-    lo.arena = hd_arena_create();
+    lo.arena = hd_arena_create(), lo.scratch = hd_arena_create();
     struct hd_plan plan = hd_plan_copy(a->lo->plan, lo.arena);
     lo.plan = &plan;
     lo.too_big = hd_dup(lo.arena, lo.too_big, lo.g->n_nodes * sizeof *lo.too_big);
@@ -242,6 +242,7 @@ static void try_one(void *arg, int64_t i, int thread) {
         if (t->found) hd_plan_assign(t->found, lo.plan);
     }
     hd_arena_destroy(lo.arena);
+    hd_arena_destroy(lo.scratch);
     hd_ctx_destroy(lo.ctx);
 }
 

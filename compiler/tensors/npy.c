@@ -106,6 +106,19 @@ hd_status hd_load_npy(hd_ctx *ctx, hd_arena *a, const void *data, size_t bytes, 
     return HD_OK;
 }
 
+/* What is there of it, whatever size the archive claims: false, it is not as it should be. */
+static bool unpack(zip_t *z, zip_int64_t i, uint64_t bytes, struct hd_buf *out) {
+    char part[1 << 14];
+    zip_file_t *f = zip_fopen_index(z, (zip_uint64_t)i, 0);
+    zip_int64_t n = f ? 1 : -1;
+    while (n > 0 && out->n <= bytes) {
+        n = zip_fread(f, part, sizeof part);
+        if (n > 0) hd_buf_put(out, part, (size_t)n);
+    }
+    if (f) zip_fclose(f);
+    return n == 0 && out->n == bytes;
+}
+
 static hd_status load_member(hd_ctx *ctx, hd_arena *a, zip_t *z, zip_int64_t i, const char *path,
                              struct hd_file_tensor *out) {
     zip_stat_t st;
@@ -115,15 +128,12 @@ static hd_status load_member(hd_ctx *ctx, hd_arena *a, zip_t *z, zip_int64_t i, 
     if (st.size > (uint64_t)HD_FILE_MAX_MIB << 20)
         return hd_fail(ctx, HD_INVALID, "%s: %s has %llu bytes, at most %d MiB", path, st.name,
                        (unsigned long long)st.size, HD_FILE_MAX_MIB);
-    void *data = malloc((size_t)st.size + 1);
-    zip_file_t *f = data ? zip_fopen_index(z, (zip_uint64_t)i, 0) : NULL;
-    zip_int64_t got = f ? zip_fread(f, data, st.size) : -1;
-    if (f) zip_fclose(f);
+    struct hd_buf b = {0};
     const char *what = hd_sprintf(a, "%s: %s", path, st.name);
-    hd_status s = got == (zip_int64_t)st.size
-                      ? hd_load_npy(ctx, a, data, (size_t)st.size, what, out)
+    hd_status s = unpack(z, i, st.size, &b)
+                      ? hd_load_npy(ctx, a, b.data, b.n, what, out)
                       : hd_fail(ctx, HD_INVALID, "%s: cannot be unpacked", what);
-    free(data);
+    hd_buf_free(&b);
     size_t n = strlen(st.name);
     if (n > 4 && !strcmp(st.name + n - 4, ".npy")) n -= 4;
     out->name = hd_strndup(a, st.name, n);

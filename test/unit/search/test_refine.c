@@ -112,9 +112,59 @@ static void recurrent_requests_are_told_apart(void **state) {
     drop_row(&r);
 }
 
+/* As long as tiles are high, at most 2 rows; the last layer takes longer for each row of the first
+ * that is gone. */
+static hd_status far_away(struct hd_lowerer *w, struct hd_tile *t) {
+    int gone = w->l->tag == ROW - 1 && !t->y ? SIDE - w->lo->plan->tilings[0].th : 0;
+    vector_op(w, t->th + (t->th > 2 ? 500 * (t->th - 2) : 0) + 3000 * gone);
+    return hd_ops_end(&w->s);
+}
+
+/* Layer 0 alone would have lower tiles, and the whole would be slower; judged alone, or together
+ * with the others. */
+static void whole_gets_no_slower(void **state) {
+    (void)state;
+    static const struct hd_kind far = {.name = "far", .pixel_cycles = cycles, .lower = far_away};
+    for (int settle = 1; settle < 1000000; settle += 900000) {
+        struct row r;
+        begin(&r, &far, 1);
+        struct hd_knobs knobs = hd_knobs;
+        knobs.settle = settle, r.opt.knobs = &knobs;
+        int64_t before = hd_estimate_layers(&r.lo, 0, ROW, INT64_MAX);
+        assert_int_equal(hd_refine_tiles(&r.lo), HD_OK);
+        assert_true(hd_estimate_layers(&r.lo, 0, ROW, INT64_MAX) < before);
+        for (int i = 0; i < ROW; i++) assert_int_equal(r.plan.tilings[i].th, i ? 2 : SIDE);
+        drop_row(&r);
+    }
+}
+
+/* Windows are alike unless something differs that a price depends on. */
+static void windows_are_alike(void **state) {
+    (void)state;
+    struct row r;
+    begin(&r, &low, 4);
+    const uint64_t one = hd_window_key(&r.lo, 1, 1, 2);
+    struct hd_layer *l = &r.layers[2];
+    struct hd_tiling *lt = &r.plan.tilings[2];
+    struct hd_placement *p = &r.plan.places[3];
+    lt->chain_first = lt->chain_last = 2, r.plan.tilings[1].chain_first = 1;
+    l->a_imm = 7, l->y.table_at = 4096, p->arena = 512, r.tensors[3].image_at = 64;
+    assert_true(hd_window_key(&r.lo, 2, 2, 3) == one);
+    int *const differs[] = {&l->oh, &l->kh, &lt->th, &lt->nb, &p->roll, &r.tensors[3].cp};
+    for (size_t i = 0; i < sizeof differs / sizeof *differs; i++) {
+        ++*differs[i];
+        assert_true(hd_window_key(&r.lo, 2, 2, 3) != one);
+        --*differs[i];
+    }
+    p->xm += 64;
+    assert_true(hd_window_key(&r.lo, 2, 2, 3) != one);
+    drop_row(&r);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_the_least_price),
-                                       cmocka_unit_test(chains_are_asked_together),
-                                       cmocka_unit_test(recurrent_requests_are_told_apart)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_gets_no_slower), cmocka_unit_test(windows_are_alike),
+        cmocka_unit_test(finds_the_least_price), cmocka_unit_test(chains_are_asked_together),
+        cmocka_unit_test(recurrent_requests_are_told_apart)};
     return cmocka_run_group_tests_name("refine", tests, NULL, NULL);
 }
