@@ -1,8 +1,6 @@
 /* Channels: when loads ask for what, and when data come and go; see channels.h. */
 #include "compiler/cost/channels.h"
 
-#include <math.h>
-
 #include "runtime/base/num.h"
 
 enum {              /* cycles; what one module decides is in isa/timing.def */
@@ -27,11 +25,11 @@ double hd_channels_store(struct hd_channels *c, const struct hd_bursts *r, doubl
     double at = start + HD_T_st_address;
     for (int64_t left = r->bursts - rounds * ROUND; left > 0; left--) {
         double *oldest = &w->acknowledged[w->next++ % ROUND];
-        at = w->sent = fmax(fmax(at, w->sent + 1), *oldest + STORE_NEXT);
-        w->data = fmax(at + STORE_DATA, w->data) + each;
+        at = w->sent = hd_later(hd_later(at, w->sent + 1), *oldest + STORE_NEXT);
+        w->data = hd_later(at + STORE_DATA, w->data) + each;
         *oldest = w->data - 1 + c->latency;
     }
-    const double more = (double)rounds * fmax(ROUND * each, answer);
+    const double more = (double)rounds * hd_later(ROUND * each, answer);
     w->sent += more, w->data += more;
     for (int i = 0; i < ROUND; i++) w->acknowledged[i] += more;
     c->free[HD_UNIT_st] = start + OP_FREE;
@@ -65,12 +63,13 @@ static struct hd_load *first_load(struct hd_channels *c, int u) {
  * there are only runs that wait in registers behind those. */
 static void free_loader(struct hd_channels *c, int u, double at) {
     const struct hd_loads *q = &c->loads[u];
+    const int64_t room = u == HD_UNIT_lx ? 2 : 1;
     int64_t runs = 0;
-    for (int i = 0; i + 1 < q->n; i++) {
+    for (int i = q->n - 2; i >= 0 && runs <= room; i--) {
         const struct hd_load *l = &q->of[(q->first + i) % HD_N_ops_in_flight];
         runs += l->r.bursts ? hd_ceil_div(l->bursts * l->r.runs, l->r.bursts) : 1;
     }
-    c->free[u] = runs <= (u == HD_UNIT_lx ? 2 : 1) ? at : -1;
+    c->free[u] = runs <= room ? at : -1;
 }
 
 /* The unit's first load has asked for all; it ends when so much is written. Those of padding alone
@@ -92,10 +91,11 @@ static void end_loads(struct hd_channels *c, int u, double at) {
 void hd_channels_load(struct hd_channels *c, int u, int k, const struct hd_bursts *r,
                       double start) {
     struct hd_loads *q = &c->loads[u];
-    double asks = start + (u == HD_UNIT_lx ? HD_T_lx_request : HD_T_lw_request);
+    const double request = u == HD_UNIT_lx ? HD_T_lx_request : HD_T_lw_request;
+    const double asks = start + request + HD_T_read_address, n = (double)r->bursts;
     c->done[u][k] = -1;
     q->of[(q->first + q->n++) % HD_N_ops_in_flight] =
-        (struct hd_load){k, *r, r->bursts, asks + HD_T_read_address};
+        (struct hd_load){k, *r, r->bursts, (double)r->beats / n, r->held / n, asks};
     if (q->n == 1) end_loads(c, u, start);
     free_loader(c, u, start + OP_FREE);
 }
@@ -105,7 +105,7 @@ double hd_channels_ask(struct hd_channels *c, int u, double at, double cycles) {
     struct hd_reads *r = &c->reads;
     double room = r->all.of[r->all.next] - 1; /* as one is done */
     r->accepted = at > room ? at : room;
-    r->data = fmax(fmax(r->accepted + c->latency + 1, r->data), c->filled[u]) + cycles;
+    r->data = hd_later(hd_later(r->accepted + c->latency + 1, r->data), c->filled[u]) + cycles;
     ends(&r->all, HD_N_open_bursts, r->data), ends(&r->of[u], HD_N_open_bursts, r->data);
     return r->data;
 }
@@ -115,21 +115,15 @@ static double asks(const struct hd_channels *c, int u) {
     const struct hd_load *l = &c->loads[u].of[c->loads[u].first];
     const struct hd_reads *r = &c->reads;
     if (!c->loads[u].n) return NEVER;
-    double at = l->at > r->accepted + 1 ? l->at : r->accepted + 1;
     double done = r->of[u].of[r->of[u].next] + BURST_DONE;
-    double room = u == HD_UNIT_lx ? c->records.of[c->records.next] : 0;
-    if (room > done) done = room;
-    return at > done ? at : done;
-}
-
-static double beats_of_burst(const struct hd_load *l) {
-    return (double)l->r.beats / (double)l->r.bursts;
+    if (u == HD_UNIT_lx) done = hd_later(done, c->records.of[c->records.next]);
+    return hd_later(hd_later(l->at, r->accepted + 1), done);
 }
 
 int hd_channels_asker(const struct hd_channels *c, double *out_at) {
     const struct hd_loads *q = &c->loads[HD_UNIT_lx];
     double lx = asks(c, HD_UNIT_lx), lw = asks(c, HD_UNIT_lw);
-    bool lw_first = c->reads.credit < beats_of_burst(&q->of[q->first]) + HD_N_burst_cost;
+    bool lw_first = c->reads.credit < q->of[q->first].beats + HD_N_burst_cost;
     bool is_lw = lw < lx || (lw == lx && lw_first);
     *out_at = is_lw ? lw : lx;
     return *out_at >= NEVER ? -1 : is_lw ? HD_UNIT_lw : HD_UNIT_lx;
@@ -137,13 +131,13 @@ int hd_channels_asker(const struct hd_channels *c, double *out_at) {
 
 bool hd_channels_next(struct hd_channels *c, int u, double at) {
     struct hd_load *l = first_load(c, u);
-    double cost = beats_of_burst(l) + HD_N_burst_cost, *credit = &c->reads.credit;
+    double cost = l->beats + HD_N_burst_cost, *credit = &c->reads.credit;
     bool was_free = c->free[u] >= 0;
     if (u == HD_UNIT_lx)
         *credit = *credit > cost ? *credit - cost : 0;
     else
         *credit = cost + (asks(c, HD_UNIT_lx) <= at ? *credit : 0);
-    c->filled[u] = hd_channels_ask(c, u, at, l->r.held / (double)l->r.bursts);
+    c->filled[u] = hd_channels_ask(c, u, at, l->held);
     if (u == HD_UNIT_lx) ends(&c->records, HD_N_load_records, c->filled[u]);
     l->at = at + 1;
     bool last = --l->bursts == 0;

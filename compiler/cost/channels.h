@@ -9,8 +9,9 @@
 struct hd_load { /* of LX or LW */
     int number;
     struct hd_bursts r;
-    int64_t bursts; /* that are still to be asked for */
-    double at;      /* the first, at the earliest; then the next */
+    int64_t bursts;     /* that are still to be asked for */
+    double beats, held; /* r.beats and r.held of each burst */
+    double at;          /* the first, at the earliest; then the next */
 };
 
 /* Loads of a unit that have begun; their addresses go out in order. */
@@ -47,6 +48,9 @@ struct hd_channels {
     double free[HD_UNITS];  /* when the unit takes its next operation; < 0: not known yet */
 };
 
+static inline double hd_later(double a, double b) {
+    return a > b ? a : b;
+}
 /* Load number k of unit u begins. */
 void hd_channels_load(struct hd_channels *c, int u, int k, const struct hd_bursts *r, double start);
 /* A store begins; returns when it is done. */

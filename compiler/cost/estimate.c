@@ -12,8 +12,6 @@
  * its own operands (banks.c), stores for both, loads for results of VX. How long words take to
  * issue: lengths.c. How close it comes to the ISS: `heddle bench machine`.
  */
-#include <math.h>
-
 #include "compiler/cost/banks.h"
 #include "compiler/cost/by_layer.h"
 #include "compiler/cost/channels.h"
@@ -116,7 +114,7 @@ static void hold_stores(struct timing *t, int first, const struct hd_bank_user *
         struct hd_vx_reads st = {.each = 1, .operand = {{.n_runs = 1}, {.n_runs = 1}}};
         if (read <= was) continue;
         const struct hd_slot_op *op = &s->ops[s->by_number[HD_UNIT_st][k]];
-        double beats = hd_bursts_of(s->lo->m, op).held, idle = fmax(0, read - was - beats);
+        double beats = hd_bursts_of(s->lo->m, op).held, idle = hd_later(0, read - was - beats);
         struct hd_vx_place p = {.at = from + idle, .left = read - was - idle};
         st.operand[0].run[0] = (struct hd_bank_run){p.left, op->reads_banks};
         st.operand[1].run[0] = (struct hd_bank_run){p.left, 0};
@@ -422,8 +420,8 @@ static int first_to_start(const struct timing *t, double *out_at) {
 
 /* What is left takes until then, at least. */
 static double at_least(const struct timing *t) {
-    return fmax(fmax(t->now, t->c.free[HD_UNIT_mx]) + t->left[HD_UNIT_mx],
-                fmax(t->now, t->c.free[HD_UNIT_vx]) + t->left[HD_UNIT_vx]);
+    return hd_later(hd_later(t->now, t->c.free[HD_UNIT_mx]) + t->left[HD_UNIT_mx],
+                    hd_later(t->now, t->c.free[HD_UNIT_vx]) + t->left[HD_UNIT_vx]);
 }
 
 int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t most, int64_t *by_layer) {
