@@ -277,6 +277,28 @@ struct hd_run_options { /* zero = the device's default */
 HD_API hd_status hd_session_open_with(hd_ctx *ctx, const hd_model *m, const char *device,
                                       const struct hd_run_options *opt, hd_session **out);
 
+/* A file with open dimensions, for inputs of any size: it is compiled for sizes when they first
+ * come, and the sessions of those that were used last are kept. */
+typedef struct hd_any hd_any;
+enum { HD_ANY_SIZES = 4 };
+struct hd_any_options {
+    const struct hd_build *build; /* NULL = as hd_net_compile */
+    const char *device;           /* NULL = iss */
+    const struct hd_run_options *run;
+    const char *rounding; /* as hd_load_options */
+    int most;             /* sizes whose sessions are kept; 0 = HD_ANY_SIZES */
+};
+HD_API hd_status hd_any_open(hd_ctx *ctx, const char *path, const struct hd_any_options *options,
+                             hd_any **out);
+/* The session for these shapes, by the names of inputs (dtype and bytes are not read), and its
+ * model, where out_model is not NULL. They are good until so many other sizes have come, or the
+ * close. States belong to a session. Errors: those of loading and compiling; what was kept stays.
+ */
+HD_API hd_status hd_any_session(hd_ctx *ctx, hd_any *any, const struct hd_io_info *inputs,
+                                int n_inputs, const hd_model **out_model, hd_session **out);
+HD_API int64_t hd_any_compiled(const hd_any *any); /* how often it has compiled */
+HD_API void hd_any_close(hd_any *any);             /* NULL is fine */
+
 /* Dense copy of a value after a run; HD_UNSUPPORTED if it stayed on chip. */
 HD_API hd_status hd_session_value(hd_ctx *ctx, hd_session *s, int value, void *out);
 /* Layer i as it ran last. */

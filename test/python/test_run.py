@@ -33,6 +33,25 @@ def test_load():
     net.check()
 
 
+def test_any_size():
+    net = heddle.AnySize(os.path.join(DIGITS, "../../golden/quantize/batch.onnx"), "golden", most=2)
+    x = np.linspace(-1, 1, 4 * 32, dtype=np.float32).reshape(4, 2, 4, 4)
+    results = []
+    for n, compiled in (1, 1), (3, 2), (1, 2), (4, 3), (1, 3), (3, 4):  # 4 takes the place of 3
+        results.append(net.run(x[:n]))
+        assert net.compiled == compiled and results[-1]["y"].shape == (n, 5)
+        assert np.array_equal(results[-1]["y"][0], results[0]["y"][0])
+    assert np.array_equal(results[1]["y"], results[-1]["y"])  # also of a session that went
+    assert np.array_equal(net.run(x=x[:3])["y"], net.run({"x": x[:3]})["y"]) and net.compiled == 4
+    assert "2 of 2 sizes" in repr(net)
+    with pytest.raises(heddle.Error):
+        net.run(np.zeros((1, 3, 4, 4), np.float32))
+    with pytest.raises(TypeError):
+        net.run(x, x)
+    with pytest.raises(ValueError):
+        heddle.AnySize(DIGITS, most=0)
+
+
 def test_open_dimensions():
     text = "graph g {\n  input x f32[2,3]\n  y f32[2,3] = relu(x)\n  output y\n}\n"
     g = heddle.parse(text)

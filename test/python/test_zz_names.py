@@ -12,6 +12,10 @@ TOP = os.path.join(os.path.dirname(__file__), "..", "..")
 
 # Names that Python does not call, and why.
 NOT_CALLED = {
+    "hd_any_close": "AnySize keeps sessions of Python",
+    "hd_any_compiled": "AnySize keeps sessions of Python",
+    "hd_any_open": "AnySize keeps sessions of Python",
+    "hd_any_session": "AnySize keeps sessions of Python",
     "hd_clear": "each call has a context of its own",
     "hd_model_initial": "sessions begin with it",
 }

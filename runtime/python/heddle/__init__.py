@@ -15,6 +15,7 @@ away, and Ctrl-C ends it.
 """
 from heddle import _heddle
 from heddle._heddle import Error
+from heddle.any_size import AnySize
 from heddle.graph import Graph, Tensor, ops
 from heddle.model import Comparison, Model, Request, Result, Session, compare, explore
 from heddle.network import (Network, Quantized, TensorInfo, compile, load, loads, parse,
@@ -43,6 +44,7 @@ def machine(machine="base"):
                  for name, value, least, most, doc in _heddle.machine_values(*machine_of(machine)))
 
 
-__all__ = ["Comparison", "Error", "Graph", "Model", "Network", "Quantized", "Request", "Result",
-           "Session", "Table", "Tensor", "TensorInfo", "Trainer", "compare", "compile", "devices",
-           "explore", "layers", "load", "loads", "machine", "machines", "ops", "parse", "quantize"]
+__all__ = ["AnySize", "Comparison", "Error", "Graph", "Model", "Network", "Quantized", "Request",
+           "Result", "Session", "Table", "Tensor", "TensorInfo", "Trainer", "compare", "compile",
+           "devices", "explore", "layers", "load", "loads", "machine", "machines", "ops", "parse",
+           "quantize"]

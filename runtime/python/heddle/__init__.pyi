@@ -1,4 +1,5 @@
 from heddle._heddle import Error as Error
+from heddle.any_size import AnySize as AnySize
 from heddle.graph import Graph as Graph, Tensor as Tensor, ops as ops
 from heddle.model import (Comparison as Comparison, Model as Model, Request as Request,
                           Result as Result, Session as Session, compare as compare,

@@ -291,6 +291,46 @@ static void test_cancel(void **state) {
     hd_net_destroy(net);
 }
 
+/* A batch of n for a network whose batch is open; each output is that of its row alone. */
+static void run_batch(hd_ctx *ctx, hd_any *any, int64_t n, const float *x, float *y) {
+    struct hd_io_info in = {.name = "x", .rank = 4, .dim = {n, 2, 4, 4}};
+    const hd_model *m = NULL;
+    hd_session *s = NULL;
+    assert_int_equal(hd_any_session(ctx, any, &in, 1, &m, &s), HD_OK);
+    hd_model_input(m, 0, &in);
+    assert_int_equal(in.dim[0], n);
+    assert_int_equal(hd_session_run(ctx, s, (const void *const[]){x}, (void *const[]){y}), HD_OK);
+}
+
+static void test_any_size(void **state) {
+    enum { IN = 2 * 4 * 4, OUT = 5, MOST = 4 };
+    hd_ctx *ctx = *state;
+    float x[MOST * IN], y[MOST * OUT], one[OUT];
+    hd_any *any = NULL;
+    hd_session *s = NULL;
+    struct hd_any_options o = {.device = "golden", .most = 2};
+    for (int i = 0; i < MOST * IN; i++) x[i] = (float)((i * 37) % 23) / 11 - 1;
+    assert_int_equal(hd_any_open(ctx, "test/golden/quantize/batch.onnx", &o, &any), HD_OK);
+    static const struct {
+        int64_t n, compiled;
+    } row[] = {{1, 1}, {3, 2}, {1, 2}, {4, 3}, {1, 3}, {3, 4}}; /* 4 takes the place of 3 */
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        run_batch(ctx, any, row[i].n, x, y);
+        assert_int_equal(hd_any_compiled(any), row[i].compiled);
+        if (!i) memcpy(one, y, sizeof one);
+        assert_memory_equal(one, y, sizeof one);
+    }
+    struct hd_io_info bad = {.name = "x", .rank = 4, .dim = {1, 3, 4, 4}};
+    assert_int_not_equal(hd_any_session(ctx, any, &bad, 1, NULL, &s), HD_OK);
+    run_batch(ctx, any, 3, x, y); /* is still there */
+    assert_int_equal(hd_any_compiled(any), 4);
+    bad.name = NULL;
+    assert_int_equal(hd_any_session(ctx, any, &bad, 1, NULL, &s), HD_INVALID);
+    hd_any_close(any);
+    o.most = -1;
+    assert_int_equal(hd_any_open(ctx, "x.onnx", &o, &any), HD_INVALID);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_types, setup, teardown),
@@ -301,6 +341,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_node_errors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_machine, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cancel, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_any_size, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
