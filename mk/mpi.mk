@@ -10,12 +10,14 @@ test-race: ## exchange of gradients in a thread, under ThreadSanitizer
 nightly: test-mpi test-race
 bench-train: heddle ## steps of training beside PyTorch (python3-torch, libopenblas0-pthread)
 	$(Q)/usr/bin/python3 scripts/torch_speed.py $(B)/heddle
+bench-ranks: heddle $(B)/libhd_mpi.so ## two ranks beside two jobs of one rank each, median of five
+	$(Q)uptime; OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 2 $(B)/heddle bench train; uptime
 test-train-digits: heddle rtl-base ## digits from scratch, float and int8 on rtl, five splits
 	$(Q)python3 test/train/digits.py $(B)/heddle $(B)/digits
 nightly: test-train-digits
 search-channels: heddle ## channel counts by cycles, and the accuracy of those worth training (NETWORK, WIDTHS, ARGS)
 	$(Q)python3 scripts/channels.py $(B)/heddle $(or $(NETWORK),cnn) $(or $(WIDTHS),16,32:16,32:16,32,64) $(ARGS)
-.PHONY: bench-train test-train-digits search-channels
+.PHONY: bench-train bench-ranks test-train-digits search-channels
 test-train-tasks: $(B)/test/unit/train/test_tasks ## networks of heddle train TASK reach their results, 3 minutes
 	$(Q)$< all
 nightly: test-train-tasks

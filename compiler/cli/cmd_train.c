@@ -29,6 +29,7 @@ struct train {
     hd_arena *a;
     struct settings o;
     struct hd_train_options options;
+    struct hd_device_list devices;
     const char *path;  /* of a file; NULL = one of the zoo */
     hd_graph *g, *one; /* with the batch; as it is written, for one sample */
     struct hd_samples all, train, test;
@@ -248,6 +249,19 @@ static void show_memory(const struct hd_recomputed *r) {
            r->bytes, r->alone_bytes, 100 * r->again / r->cost);
 }
 
+static void show_devices(const struct train *t) {
+    const hd_model *m = hd_trainer_model(t->t);
+    for (int d = 0; d < t->devices.n; d++) {
+        int nodes = 0, steps = 0;
+        for (int i = 0; i < m->n_steps; i++) {
+            const struct hd_step *s = &m->steps[i];
+            if (!s->device || strcmp(s->device, t->devices.name[d]) != 0) continue;
+            nodes += s->n_nodes, steps++;
+        }
+        printf("%-10s %d nodes of a step, in %d parts\n", t->devices.name[d], nodes, steps);
+    }
+}
+
 static hd_status loop(struct train *t) {
     struct hd_batches b = {.s = &t->train,
                            .batch = (int64_t)t->o.batch,
@@ -263,6 +277,7 @@ static hd_status loop(struct train *t) {
         printf("%d weights or biases stay as they are: no int8 around 0 that one layer reads\n",
                hd_trainer_frozen(t->t));
     if (hd_trainer_recomputed(t->t) && t->first) show_memory(hd_trainer_recomputed(t->t));
+    if (t->first) show_devices(t);
     t->start = hd_seconds();
     TRY(fit(t, &b));
     int ranks = hd_ranks_n(t->options.ranks);
@@ -337,8 +352,23 @@ static hd_status prune(struct train *t) {
     return HD_OK;
 }
 
+/* --devices A,B: a step is placed on them. */
+static hd_status open_devices(struct train *t) {
+    const char *text = t->c->together;
+    if (!text) return HD_OK;
+    TRY(hd_list_devices(t->c->ctx, t->a, text, &t->devices));
+    if (t->devices.machine >= 0)
+        return hd_fail(t->c->ctx, HD_UNSUPPORTED,
+                       "devices %s: %s runs programs; a step of training wants devices that run "
+                       "graphs (heddle devices)",
+                       text, t->devices.name[t->devices.machine]);
+    t->options.devices = &t->devices;
+    return HD_OK;
+}
+
 static hd_status work(struct train *t) {
     const struct hd_task_row *task = hd_task_by_name(t->c->args[0]);
+    TRY(open_devices(t));
     TRY(hd_ranks_open(t->c->ctx, &t->options.ranks));
     t->first = hd_ranks_me(t->options.ranks) == 0;
     if (!t->c->opt.calibrate.path && task) return run_task(t, task);
@@ -355,6 +385,7 @@ static hd_status work(struct train *t) {
 }
 
 static int command(struct hd_cmd *c, bool integers) {
+    hd_cmd_together(c);
     struct train t = {.c = c, .a = hd_arena_create(), .options.integers = integers};
     if (!c->opt.calibrate.path && (integers || !hd_task_by_name(c->args[0])))
         return hd_cmd_usage(c, "--data FILE.npz is missing: samples and classes");

@@ -26,6 +26,7 @@ struct hd_device_list { /* that one network is placed on */
     int n;         /* 0: the machine, and golden for what it does not run */
     int machine;   /* which of them runs programs; -1 = none */
     const int *on; /* per node: its device, where it can run there; NULL = chosen by cost */
+    bool pipeline; /* runs follow each other: what counts is the device with most to do */
 };
 
 struct hd_price_memo;

@@ -8,6 +8,11 @@
  * memory to every other device that reads it, and a start for each step. The search begins with
  * each node where it is cheapest, and with everything on one device. It moves connected parts, then
  * nodes at borders, as long as that is cheaper, and keeps the best end.
+ *
+ * In a pipeline runs follow each other, and all devices work at once: the cost is that of the
+ * device with most to do. The search begins with the graph cut into parts of equal work, too: one
+ * behind the other, and folded, since the backward pass of a layer reads what its forward pass has
+ * made.
  */
 #include "compiler/place/place.h"
 
@@ -26,6 +31,10 @@ static const struct rates {
 
 static const double MACHINE_LINK = 1000, MACHINE_STEP = 10000; /* as in partition/segment.c */
 
+/* Of the work of a run, what a pipeline waits for while it fills: of two plans alike the shorter.
+ */
+static const double FILL = 0.01;
+
 struct search {
     const hd_graph *g;
     hd_arena *a;
@@ -34,6 +43,7 @@ struct search {
     double link[HD_DEVICES_TOGETHER], start[HD_DEVICES_TOGETHER];
     const int *order;
     size_t n_order;
+    bool pipeline;
     int *step; /* scratch of total() */
     bool *used;
 };
@@ -94,15 +104,22 @@ static double moves(const struct search *s, const int *on, int node) {
 
 static double total(struct search *s, const int *on) {
     int n_steps = count_steps(s, on);
-    double ns = 0;
+    double ns = 0, busy[HD_DEVICES_TOGETHER] = {0}, most = 0;
     memset(s->used, 0, (size_t)n_steps * sizeof *s->used);
     for (size_t i = 0; i < s->n_order; i++) {
         int id = s->order[i];
-        ns += s->ns[id * s->n + on[id]] + moves(s, on, id);
+        double cost = s->ns[id * s->n + on[id]] + moves(s, on, id);
+        ns += cost;
+        busy[on[id]] += cost;
         s->used[s->step[id]] = true;
     }
-    for (int k = 0; k < n_steps; k++) ns += s->used[k] ? s->start[k % s->n] : 0;
-    return ns;
+    for (int k = 0; k < n_steps; k++) {
+        double cost = s->used[k] ? s->start[k % s->n] : 0;
+        ns += cost;
+        busy[k % s->n] += cost;
+    }
+    for (int d = 0; d < s->n; d++) most = busy[d] > most ? busy[d] : most;
+    return s->pipeline ? most + FILL * ns : ns;
 }
 
 /* ---- search --------------------------------------------------------------------------------- */
@@ -217,7 +234,8 @@ static struct search begin(const struct hd_placing *p) {
                        .n = p->list->n,
                        .ns = p->ns,
                        .order = p->order,
-                       .n_order = p->n_order};
+                       .n_order = p->n_order,
+                       .pipeline = p->list->pipeline};
     for (int d = 0; d < s.n; d++) {
         bool machine = d == p->list->machine;
         s.link[d] = machine ? MACHINE_LINK : rates_of(p->list->name[d])->link;
@@ -233,6 +251,32 @@ double hd_place_cost(const struct hd_placing *p, const int *on) {
     return total(&s, on);
 }
 
+/* Parts of equal work, by what is cheapest: one for each device, or one in front and one behind. */
+static void cut(const struct search *s, bool folded, int *on) {
+    double all = 0, at = 0;
+    for (size_t i = 0; i < s->n_order; i++)
+        all += s->ns[s->order[i] * s->n + cheapest(s, s->order[i])];
+    for (size_t i = 0; i < s->n_order; i++) {
+        int id = s->order[i], n = folded ? 2 * s->n : s->n;
+        int part = all > 0 ? (int)hd_min((int64_t)(at / all * n), n - 1) : 0;
+        int d = part < s->n ? part : 2 * s->n - 1 - part;
+        on[id] = isfinite(s->ns[id * s->n + d]) ? d : cheapest(s, id);
+        at += s->ns[id * s->n + cheapest(s, id)];
+    }
+}
+
+/* A beginning of the search: from -1, each node where it is cheapest; all on one device; parts. */
+static void begin_at(const struct search *s, int from, int *on) {
+    if (from >= s->n) {
+        cut(s, from > s->n, on);
+        return;
+    }
+    for (size_t i = 0; i < s->n_order; i++) {
+        int id = s->order[i];
+        on[id] = from >= 0 && isfinite(s->ns[id * s->n + from]) ? from : cheapest(s, id);
+    }
+}
+
 const int *hd_place_devices(const struct hd_placing *p) {
     size_t n = p->g->n_nodes + 1;
     struct search s = begin(p);
@@ -243,11 +287,9 @@ const int *hd_place_devices(const struct hd_placing *p) {
         int id = s.order[i];
         best[id] = isfinite(s.ns[id * s.n + asked[id]]) ? asked[id] : cheapest(&s, id);
     }
-    for (int from = -1; from < s.n && !asked; from++) {
-        for (size_t i = 0; i < s.n_order; i++) {
-            int id = s.order[i];
-            on[id] = from >= 0 && isfinite(s.ns[id * s.n + from]) ? from : cheapest(&s, id);
-        }
+    int last = s.n + (s.pipeline ? 2 : 0);
+    for (int from = -1; from < last && !asked; from++) {
+        begin_at(&s, from, on);
         double cost = improve(&s, on);
         if (cost >= least) continue;
         least = cost;

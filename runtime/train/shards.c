@@ -6,7 +6,7 @@
 
 /* BUCKET: elements, at least. One exchange costs some 100 us of waiting; 256 KiB are added and sent
  * in about as long. */
-enum { LEVELS = 31, BUCKET = 1 << 16 };
+enum { LEVELS = 31, BUCKET = 1 << 16, PART = 1 << 12 };
 
 struct bucket {
     size_t at, elems;     /* of the buffers */
@@ -73,14 +73,21 @@ static void add(float *left, const float *right, size_t n) {
     for (size_t i = 0; i < n; i++) left[i] += right[i];
 }
 
+/* The last shard's values from k on, and those of the other shards of this rank: so many that they
+ * stay in the cache. */
+static void add_levels(struct hd_shards *s, int output, size_t k) {
+    size_t left = s->size[output] - k, n = left < PART ? left : PART, at = s->at[output] + k;
+    memcpy(s->sum + at, s->made[output] + k, n * sizeof *s->sum);
+    for (int i = 0; 1 << i < s->mine; i++) add(s->sum + at, s->level[i] + at, n);
+}
+
 /* The sum of the last shard's outputs, of this rank's other shards, of other ranks. */
 static hd_status reduce(hd_ctx *ctx, struct hd_shards *s, const struct bucket *b) {
     float *sum = s->sum + b->at, factor = 1 / (float)s->shards;
     for (int i = 0; i < b->n_outputs; i++) {
         int output = s->order[b->first + i];
-        memcpy(s->sum + s->at[output], s->made[output], s->size[output] * sizeof *sum);
+        for (size_t k = 0; k < s->size[output]; k += PART) add_levels(s, output, k);
     }
-    for (int i = 0; 1 << i < s->mine; i++) add(sum, s->level[i] + b->at, b->elems);
     for (int with = 1; with < s->n_ranks; with *= 2) {
         float *other = s->other + b->at;
         TRY(hd_ranks_exchange(ctx, s->ranks, s->me ^ with, sum, other, b->elems * sizeof *sum));

@@ -7,6 +7,7 @@
 #include "compiler/compiler.h"
 #include "compiler/ir/memory.h"
 #include "runtime/base/io.h"
+#include "runtime/base/num.h"
 #include "runtime/runtime.h"
 #include "runtime/train/graph.h"
 #include "runtime/train/ranges.h"
@@ -21,6 +22,13 @@ struct half {    /* of a step: a model that runs */
     void **out;
 };
 
+struct flight { /* a shard that runs: its arrays, until it is waited for */
+    const void **in;
+    void **out;
+    float number;
+    uint64_t request;
+};
+
 struct hd_trainer {
     hd_arena *arena;
     hd_graph *file; /* what was opened; NULL: no scales are learned */
@@ -33,8 +41,10 @@ struct hd_trainer {
     int n_state, n_weights;   /* state: step, weights, what the optimiser keeps */
     bool steps;               /* the first half has an input behind the data: the step's number */
     int n_shards;
-    int n_frozen;  /* integer weights that are not trained */
-    bool integers; /* weights are states of integers */
+    struct flight *flight; /* of shards that follow each other over several devices */
+    int n_flights;         /* at once; 0 = one shard runs behind the other */
+    int n_frozen;          /* integer weights that are not trained */
+    bool integers;         /* weights are states of integers */
     float **state, **next;
     size_t *bytes;
     size_t *data_bytes;  /* of the inputs of a shard */
@@ -101,6 +111,8 @@ static hd_status compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_o
     hd_graph *legal = NULL;
     TRY(hd_machine_load(ctx, "base", &c.machine));
     TRY(hd_graph_copy(ctx, g, &legal));
+    if (o->devices) c.devices = *o->devices;
+    c.devices.pipeline = o->devices && made; /* shards of a step, not its update */
     hd_status s = hd_legalize(ctx, legal);
     if (s == HD_OK) s = hd_opt_pass(ctx, legal, "split");
     if (s == HD_OK && out && limited(&o->memory)) s = hd_recompute(ctx, legal, &o->memory, out);
@@ -184,6 +196,23 @@ static hd_status open_shards(hd_ctx *ctx, hd_trainer *t, const struct hd_train_o
     return s;
 }
 
+/* As many shards at once as there are devices, and one that waits. */
+static hd_status open_pipeline(hd_ctx *ctx, hd_trainer *t) {
+    const hd_graph *g = t->step.g;
+    int first, mine = hd_shards_begin(t->shards, &first);
+    if (!t->o.devices || mine < 2) return HD_OK;
+    t->n_flights = (int)hd_min(mine, t->o.devices->n + 1);
+    if (!t->flight) t->flight = hd_new_array(t->arena, struct flight, (size_t)t->n_flights);
+    for (int i = 0; i < t->n_flights && !t->flight[i].in; i++) {
+        struct flight *f = &t->flight[i];
+        f->in = hd_new_array(t->arena, const void *, g->n_inputs + 1);
+        f->out = hd_new_array(t->arena, void *, g->n_outputs + 1);
+        for (size_t k = 0; k < g->n_outputs; k++)
+            f->out[k] = hd_alloc(t->arena, hd_tensor_bytes(&g->tensors[g->outputs[k]]) + 1);
+    }
+    return hd_session_queue(ctx, t->step.s, t->n_flights);
+}
+
 static hd_status open_trainer(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
                               hd_trainer *t) {
     struct hd_trained weights = {0};
@@ -203,6 +232,7 @@ static hd_status open_trainer(hd_ctx *ctx, const hd_graph *g, const struct hd_tr
     TRY(compile(ctx, t->step.g, o, &t->recomputed, &t->made, &t->step));
     if (alone) return HD_OK;
     TRY(open_shards(ctx, t, o));
+    TRY(open_pipeline(ctx, t));
     return compile(ctx, t->update.g, o, NULL, NULL, &t->update);
 }
 
@@ -230,20 +260,53 @@ static hd_status whole_step(hd_ctx *ctx, hd_trainer *t, const void *const *in, f
     return hd_session_run(ctx, t->step.s, t->step.in, t->step.out);
 }
 
-/* The gradients of this rank's shards, the sum over all, the update. */
-static hd_status step_of_shards(hd_ctx *ctx, hd_trainer *t, const void *const *in, float *r) {
+/* The arrays of the run of shard k; *number is borrowed, too. */
+static void shard_inputs(const hd_trainer *t, const void *const *in, int k, float *number,
+                         const void **at) {
+    *number = t->state[0][0] * (float)t->n_shards + (float)k;
+    for (int i = 0; i < t->n_data; i++) *at++ = (const char *)in[i] + (size_t)k * t->data_bytes[i];
+    if (t->steps) *at++ = number;
+    for (int i = 0; i < t->n_weights; i++) *at++ = t->state[1 + i];
+}
+
+static hd_status run_shards(hd_ctx *ctx, hd_trainer *t, const void *const *in) {
     int first = 0, n = hd_shards_begin(t->shards, &first);
     for (int k = first; k < first + n; k++) {
-        float number = t->state[0][0] * (float)t->n_shards + (float)k;
-        const void **at = t->step.in;
-        for (int i = 0; i < t->n_data; i++)
-            *at++ = (const char *)in[i] + (size_t)k * t->data_bytes[i];
-        if (t->steps) *at++ = &number;
-        for (int i = 0; i < t->n_weights; i++) *at++ = t->state[1 + i];
+        float number;
+        shard_inputs(t, in, k, &number, t->step.in);
         hd_shards_room(t->shards, t->step.out);
         TRY(hd_session_run(ctx, t->step.s, t->step.in, t->step.out));
         hd_shards_add(t->shards);
     }
+    return HD_OK;
+}
+
+static hd_status land(hd_ctx *ctx, hd_trainer *t, const struct flight *f) {
+    const hd_graph *g = t->step.g;
+    TRY(hd_session_wait(ctx, t->step.s, f->request, UINT64_MAX));
+    hd_shards_room(t->shards, t->step.out);
+    for (size_t i = 0; i < g->n_outputs; i++)
+        memcpy(t->step.out[i], f->out[i], hd_tensor_bytes(&g->tensors[g->outputs[i]]));
+    hd_shards_add(t->shards);
+    return HD_OK;
+}
+
+/* While one shard is on one device, the next is on another. They are added in their order. */
+static hd_status pipeline(hd_ctx *ctx, hd_trainer *t, const void *const *in) {
+    int first = 0, n = hd_shards_begin(t->shards, &first), depth = t->n_flights;
+    for (int i = 0; i < n + depth; i++) {
+        struct flight *f = &t->flight[i % depth];
+        if (i >= depth) TRY(land(ctx, t, f));
+        if (i >= n) continue;
+        shard_inputs(t, in, first + i, &f->number, f->in);
+        TRY(hd_session_submit(ctx, t->step.s, f->in, f->out, &f->request));
+    }
+    return HD_OK;
+}
+
+/* The gradients of this rank's shards, the sum over all, the update. */
+static hd_status step_of_shards(hd_ctx *ctx, hd_trainer *t, const void *const *in, float *r) {
+    TRY(t->n_flights ? pipeline(ctx, t, in) : run_shards(ctx, t, in));
     const float *const *gradients = NULL;
     TRY(hd_shards_sum(ctx, t->shards, r, &gradients));
     for (int i = 0; i < t->n_state; i++) {
@@ -310,7 +373,7 @@ hd_status hd_trainer_ranges(hd_ctx *ctx, hd_trainer *t) {
     if (update) hd_graph_destroy(update);
     close_half(s == HD_OK ? &t->step : &step);
     if (s == HD_OK) t->step = step;
-    return s;
+    return s == HD_OK && t->shards ? open_pipeline(ctx, t) : s;
 }
 
 int hd_trainer_frozen(const hd_trainer *t) {
@@ -319,6 +382,10 @@ int hd_trainer_frozen(const hd_trainer *t) {
 
 const struct hd_recomputed *hd_trainer_recomputed(const hd_trainer *t) {
     return t->limited ? &t->recomputed : NULL;
+}
+
+const hd_model *hd_trainer_model(const hd_trainer *t) {
+    return t->step.m;
 }
 
 int64_t hd_trainer_steps(const hd_trainer *t) {

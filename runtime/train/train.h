@@ -19,6 +19,7 @@
 #include "runtime/train/data.h"
 
 typedef struct hd_trainer hd_trainer;
+struct hd_device_list; /* compiler/options/options.h */
 
 /* For temporaries of a step: bytes, or a share of what it takes to keep each until it is read last.
  * Both 0 = no limit. */
@@ -41,8 +42,11 @@ struct hd_recomputed {
 
 struct hd_train_options {
     struct hd_optimizer_options optimizer;
-    const char *device; /* that runs graphs: golden, cpu */
-    int threads;        /* 0 = the device's default */
+    const char *device; /* that runs graphs: golden, cpu; or several, "cpu,opencl" */
+    /* Several that share a step: its nodes are placed by cost. Shards then follow each other as in
+     * a pipeline, one on each device. NULL = there is one. */
+    const struct hd_device_list *devices;
+    int threads; /* 0 = the device's default */
     /* The network is quantised, and values are those of its integers, bit for bit (integer.c). What
      * is trained are floats behind the stored integers of weights and biases, whose scales stay.
      * Gradients pass rounding straight, and end where a value leaves the range of its scale.
@@ -118,6 +122,8 @@ hd_status hd_score(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options
 int hd_trainer_frozen(const hd_trainer *t);
 /* What a limit of memory did; NULL = there is none. */
 const struct hd_recomputed *hd_trainer_recomputed(const hd_trainer *t);
+/* The model of a step's gradients: its steps name their devices. */
+const struct hd_model *hd_trainer_model(const hd_trainer *t);
 int64_t hd_trainer_steps(const hd_trainer *t); /* that were taken */
 void hd_trainer_close(hd_trainer *t);          /* NULL is fine */
 

@@ -6,7 +6,7 @@
 #=
 #= options:
 #=   --device NAME              device to run on; heddle devices lists them. HOST/NAME is one of another computer (default iss)
-#=   --devices A,B,...          devices to compare, the first is the reference; of run and test: devices that share one network
+#=   --devices A,B,...          devices to compare, the first is the reference; of run, test and train: devices that share one network
 #=   --machine NAME|FILE        machine (default base); heddle machines lists them
 #=   --set KEY=VALUE            change one machine parameter, or one setting of training; may be repeated
 #=   --knob NAME=VALUE          how plans are searched; heddle knobs lists names, ranges and effects; may be repeated

@@ -105,6 +105,37 @@ static void work_pays_for_the_way(void **state) {
     }
 }
 
+/* Three layers and their gradients on two devices alike: nothing is gained for one run; in a
+ * pipeline they share the work, as the best of all placements does. */
+static void pipelines_share_work(void **state) {
+    enum { NODES = 6 };
+    static const char *const alike[] = {"cpu", "other/cpu"};
+    struct net x;
+    int on[NODES] = {0};
+    (void)state;
+    begin(&x,
+          "graph g {\n  input x f32[256,256]\n  input w f32[256,256]\n"
+          "  a f32[256,256] = matmul(x, w)\n  b f32[256,256] = matmul(a, w)\n"
+          "  c f32[256,256] = matmul(b, w)\n  dc f32[256,256] = matmul(c, c)\n"
+          "  db f32[256,256] = matmul(dc, b)\n  da f32[256,256] = matmul(db, a)\n  output da\n}\n",
+          2);
+    x.list.name = alike;
+    hd_place_prices(&x.p);
+    const int *found = hd_place_devices(&x.p);
+    for (int i = 1; i < NODES; i++) assert_int_equal(found[i], found[0]);
+    x.list.pipeline = true;
+    double one = hd_place_cost(&x.p, on), least = one;
+    for (int set = 0; set < 1 << NODES; set++) {
+        for (int i = 0; i < NODES; i++) on[i] = set >> i & 1;
+        double cost = hd_place_cost(&x.p, on);
+        least = cost < least ? cost : least;
+    }
+    double got = hd_place_cost(&x.p, hd_place_devices(&x.p));
+    if (got > 1.05 * least || got > 0.75 * one)
+        fail_msg("found %.0f ns, least %.0f ns, one device %.0f ns", got, least, one);
+    end(&x);
+}
+
 /* Reading an operand twice moves it once; going to and fro costs a start each time. */
 static void ways_are_counted_once(void **state) {
     (void)state;
@@ -129,8 +160,8 @@ static void ways_are_counted_once(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_placement_is_cheaper),
-                                       cmocka_unit_test(work_pays_for_the_way),
-                                       cmocka_unit_test(ways_are_counted_once)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_placement_is_cheaper), cmocka_unit_test(work_pays_for_the_way),
+        cmocka_unit_test(ways_are_counted_once), cmocka_unit_test(pipelines_share_work)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
