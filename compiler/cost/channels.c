@@ -50,7 +50,7 @@ static double fill(struct hd_channels *c, double at, int64_t runs, int64_t chunk
         at = at + 1 > room ? at + 1 : room;
         double first = at - 1 + FILL_FIRST;
         *filled = (*filled > first ? *filled : first) + (double)chunks;
-        ends(&c->records, HD_N_load_records, *filled);
+        ends(&c->records, HD_LOAD_RUNS, *filled);
     }
     return at - begins;
 }
@@ -138,7 +138,7 @@ bool hd_channels_next(struct hd_channels *c, int u, double at) {
     else
         *credit = cost + (asks(c, HD_UNIT_lx) <= at ? *credit : 0);
     c->filled[u] = hd_channels_ask(c, u, at, l->held);
-    if (u == HD_UNIT_lx) ends(&c->records, HD_N_load_records, c->filled[u]);
+    if (u == HD_UNIT_lx) ends(&c->records, HD_LOAD_RUNS, c->filled[u]);
     l->at = at + 1;
     bool last = --l->bursts == 0;
     if (last) c->filled[u] += (double)l->r.tail, end_loads(c, u, at + 1);

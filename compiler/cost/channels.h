@@ -20,8 +20,10 @@ struct hd_loads {
     int first, n;
 };
 
+enum { HD_LOAD_RUNS = HD_N_load_records + 1 }; /* of LX: records, and the run that is written */
+
 struct hd_ends { /* of what was last, in turn */
-    double of[HD_N_load_records];
+    double of[HD_LOAD_RUNS];
     int next; /* the oldest of them */
 };
 

@@ -49,6 +49,29 @@ static void a_store_waits_for_answers(void **state) {
     assert_int_equal(took[1] - took[0], 100 + 3 * 100); /* of the program's first words, too */
 }
 
+/* LX keeps records of 32 runs behind the one that it writes. Data are asked for at once behind so
+ * many runs of padding, and one run later where there is one more. */
+static void a_load_asks_behind_padding(void **state) {
+    (void)state;
+    enum { CHUNKS = 100, LATENCY = 8000 };
+    int64_t took[3];
+    for (int i = 0; i < 3; i++) {
+        struct list l;
+        make_list(&l, "tiny", LATENCY);
+        begin(&l, HD_OP_lx_load);
+        hd_ops_set(&l.s, HD_F_lx_seg, 1), hd_ops_set(&l.s, HD_F_lx_edge, 1);
+        hd_ops_set(&l.s, HD_F_lx_run, 8 * CHUNKS), hd_ops_set(&l.s, HD_F_lx_rows, 0);
+        hd_ops_set(&l.s, HD_F_lx_n1, HD_N_load_records - 1 + i), hd_ops_set(&l.s, HD_F_lx_n2, 1);
+        hd_ops_set(&l.s, HD_F_lx_n3, 1);
+        end(&l);
+        load(&l, 0, 0, 8, 1, 8);
+        took[i] = cycles(&l);
+        drop_list(&l);
+    }
+    assert_in_range(took[1] - took[0], 0, 2);
+    assert_in_range(took[2] - took[1], CHUNKS - 40, CHUNKS + 2);
+}
+
 /* A product beside a load takes no longer than the longer of both; behind it, the sum. */
 static void only_what_depends_waits(void **state) {
     (void)state;
@@ -91,9 +114,11 @@ static void a_wait_that_is_implied_is_left_out(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_iteration_a_cycle), cmocka_unit_test(one_beat_a_cycle),
-        cmocka_unit_test(a_store_waits_for_answers), cmocka_unit_test(only_what_depends_waits),
-        cmocka_unit_test(a_wait_that_is_implied_is_left_out)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_iteration_a_cycle),
+                                       cmocka_unit_test(one_beat_a_cycle),
+                                       cmocka_unit_test(a_store_waits_for_answers),
+                                       cmocka_unit_test(a_load_asks_behind_padding),
+                                       cmocka_unit_test(only_what_depends_waits),
+                                       cmocka_unit_test(a_wait_that_is_implied_is_left_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
