@@ -10,6 +10,7 @@ GEN       := $(BUILD_DIR)/gen
 MACHINES := tiny base big
 NAMED    := $(MACHINES) nano lean k26
 RTL_TOP  ?= hd_top
+RTL_SIM  := hd_sim
 
 # ---- the printer and what it prints --------------------------------------------------------
 $(GEN_BIN): $(isa/gen_SRCS) isa/isa.h isa/gen.h isa/isa.def isa/machine.def isa/timing.def isa/regs.def runtime/base/fn.def runtime/base/fn.h runtime/base/status.h
@@ -38,7 +39,7 @@ RTL_CXX   := $(or $(shell command -v clang++ 2> /dev/null),g++)
 # Without SSE4a: on AMD processors clang picks its insertq, microcode that took a third of the time.
 RTL_OPT   := -O3 $(NATIVE) $(if $(NATIVE),-mno-sse4a)
 RTL_FLAGS := -O3 --x-assign fast --x-initial fast
-RTL_DEPS  := $(RTL_SRCS) $(sort $(wildcard hw/rtl/*.svh hw/lint/*.vlt sim/axi_mem.h sim/rtl_*.h sim/rtl_model.cc sim/rtl_wave.cc)) \
+RTL_DEPS  := $(RTL_SRCS) $(sort $(wildcard hw/rtl/*.svh hw/lint/*.vlt sim/axi_mem.h sim/rtl_*.h sim/*.sv sim/rtl_model.cc sim/rtl_wave.cc)) \
              isa/isa.h isa/gen.h isa/isa.def isa/machine.def isa/timing.def isa/regs.def runtime/base/fn.def
 
 # $(1) output folder, $(2) extra Verilator flags
@@ -47,10 +48,10 @@ $(BUILD_DIR)/$(1)/%/lib.so: $(RTL_DEPS) $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.s
 	@echo "  VLT   $(BUILD_DIR)/$(1)/$$*"; mkdir -p $$(@D)
 	$$(Q)rm -f $$(@D)/obj/rtl_model.[od] # its list of headers may name one that has moved
 	$$(Q)flock -o $$(@D) scripts/with_progress.sh $$(@D)/obj $$(@D) verilator --cc --exe --build -j 2 $(RTL_FLAGS) $(2) -Wno-fatal -Wno-lint -Wno-style -Ihw/rtl \
-	    --Mdir $$(@D)/obj --top-module $(RTL_TOP) --prefix V$(RTL_TOP) \
+	    --Mdir $$(@D)/obj --top-module $(RTL_SIM) --prefix V$(RTL_SIM) \
 	    -CFLAGS "-fPIC -std=c++17 -I$(CURDIR)" -LDFLAGS "-shared -Wl,-Bsymbolic" $$(RTL_EXTRA) \
 	    -MAKEFLAGS "CXX=$(RTL_CXX) LINK=$(RTL_CXX) OPT_FAST='$$(RTL_OPT)' OPT_GLOBAL='$$(RTL_OPT)'" \
-	    -o $$(abspath $$@).tmp $$(call PKGS,$$*) $(RTL_SRCS) $(CURDIR)/sim/rtl_model.cc \
+	    -o $$(abspath $$@).tmp $$(call PKGS,$$*) $(RTL_SRCS) sim/$(RTL_SIM).sv $(CURDIR)/sim/rtl_model.cc \
 	    3>&1 > $$(@D)/log 2>&1 && mv $$@.tmp $$@ || { cat $$(@D)/log; exit 1; }
 $(BUILD_DIR)/$(1)/libhd_rtl_%.so: $(BUILD_DIR)/$(1)/%/lib.so
 	$$(Q)ln -sf $$*/lib.so $$@

@@ -6,17 +6,17 @@
 
 #include <cstdint>
 
-#include "Vhd_top___024root.h"
+#include "sim/rtl_top.h"
 
 extern "C" {
 #include "runtime/base/num.h"
 #include "sim/rtl_model.h"
 }
 
-void Vhd_top___024root___eval_settle(Vhd_top___024root *); // Verilator's
+void Vhd_sim___024root___eval_settle(Vhd_sim___024root *); // Verilator's
 
 #define HD_FRONT_OF(number, signal)                                                                \
-    hd_top__DOT__u_core__DOT__gen_front__BRA__##number##__KET____DOT__u_front__DOT__##signal
+    HD_CORE(gen_front__BRA__##number##__KET____DOT__u_front__DOT__##signal)
 // Number of a front in hd_core, by unit.
 #define HD_FRONTS(F)                                                                               \
     F(lx, 1)                                                                                       \
@@ -32,22 +32,22 @@ class hd_guide {
     uint64_t first_cycle() const { return from_.cycle; }
 
     // The core is out of reset; nothing has been issued.
-    void begin(Vhd_top___024root *r) {
-        for (uint32_t &word : r->hd_top__DOT__u_core__DOT__u_sem__DOT__count_q.m_storage) word = 0;
-        r->hd_top__DOT__u_core__DOT__u_sem__DOT__nonzero_q = 0;
+    void begin(Vhd_sim___024root *r) {
+        for (uint32_t &word : r->HD_CORE(u_sem__DOT__count_q).m_storage) word = 0;
+        r->HD_CORE(u_sem__DOT__nonzero_q) = 0;
         for (int i = 0; i < HD_SEMAPHORES; i++) {
             uint32_t bit = UINT32_C(1) << i;
             for (int b = 0; b < 8; b++)
                 if (from_.sem[i] >> b & 1)
-                    r->hd_top__DOT__u_core__DOT__u_sem__DOT__count_q[b] |= bit;
-            if (from_.sem[i]) r->hd_top__DOT__u_core__DOT__u_sem__DOT__nonzero_q |= bit;
+                    r->HD_CORE(u_sem__DOT__count_q)[b] |= bit;
+            if (from_.sem[i]) r->HD_CORE(u_sem__DOT__nonzero_q) |= bit;
         }
         guides_ = from_.until > from_.cycle;
-        Vhd_top___024root___eval_settle(r);
+        Vhd_sim___024root___eval_settle(r);
     }
 
     // The cycle begins: its registers are there, the clock is still high.
-    void step(Vhd_top___024root *r, uint64_t cycle) {
+    void step(Vhd_sim___024root *r, uint64_t cycle) {
         if (!guides_) return;
         bool changed = false;
         guides_ = cycle < from_.until;
@@ -56,11 +56,11 @@ class hd_guide {
         hold(HD_UNIT_##u, r->HD_FRONT_OF(number, state_q), r->HD_FRONT_OF(number, wait_q), cycle);
         HD_FRONTS(FRONT)
 #undef FRONT
-        if (changed) Vhd_top___024root___eval_settle(r);
+        if (changed) Vhd_sim___024root___eval_settle(r);
     }
 
     // Hash of what decides when things happen, places in the program left out.
-    static uint32_t control(const Vhd_top___024root *r) {
+    static uint32_t control(const Vhd_sim___024root *r) {
         uint32_t h = HD_HASH_INIT;
         auto add = [&h](const auto &v) { h = hd_hash(h, &v, sizeof v); };
 #define FRONT(u, number)                                                                           \
@@ -73,13 +73,13 @@ class hd_guide {
     add(r->HD_FRONT_OF(number, u_flight__DOT__count_q));
         HD_FRONTS(FRONT)
 #undef FRONT
-        add(r->hd_top__DOT__u_core__DOT__u_sem__DOT__count_q);
-        add(r->hd_top__DOT__u_core__DOT__u_issue__DOT__state_q);
-        add(r->hd_top__DOT__u_core__DOT__u_fetch__DOT__reserved_q);
-        add(r->hd_top__DOT__u_core__DOT__u_fetch__DOT__open_q);
-        add(r->hd_top__DOT__u_core__DOT__u_fetch__DOT__u_beats__DOT__count_q);
-        add(r->hd_top__DOT__u_core__DOT__u_rd_arb__DOT__valid_q);
-        add(r->hd_top__DOT__u_core__DOT__u_rd_arb__DOT__credit_q);
+        add(r->HD_CORE(u_sem__DOT__count_q));
+        add(r->HD_CORE(u_issue__DOT__state_q));
+        add(r->HD_CORE(u_fetch__DOT__reserved_q));
+        add(r->HD_CORE(u_fetch__DOT__open_q));
+        add(r->HD_CORE(u_fetch__DOT__u_beats__DOT__count_q));
+        add(r->HD_CORE(u_rd_arb__DOT__valid_q));
+        add(r->HD_CORE(u_rd_arb__DOT__credit_q));
         return h;
     }
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "Vhd_top___024root.h"
+#include "sim/rtl_top.h"
 
 extern "C" {
 #include "sim/rtl_model.h"
@@ -32,7 +32,7 @@ template <class Root, class F> void find_ram(std::vector<ram> &, Root *, F, long
 
 // clang-format off
 #define RAM_OF(path, i)                                                                            \
-    hd_top__DOT__u_core__DOT__u_compute__DOT__##path##__BRA__##i##__KET____DOT__u_ram__DOT__mem
+    HD_CORE(u_compute__DOT__##path##__BRA__##i##__KET____DOT__u_ram__DOT__mem)
 #define FIND_RAM(path, i)                                                                          \
     find_ram(to, r, [](auto *p) -> decltype((p->RAM_OF(path, i))) { return p->RAM_OF(path, i); }, 0);
 #define FIND_RAMS(path) \
@@ -55,8 +55,7 @@ template <class Root> std::vector<ram> rams_of(Root *r, int which) {
     } else if (which == HD_PROBE_PM) {
         FIND_RAMS(u_pm__DOT__gen_part)
     } else if (which == HD_RTL_TM) {
-        to.push_back(ram_of(
-            r->hd_top__DOT__u_core__DOT__u_compute__DOT__u_vx__DOT__u_lanes__DOT__u_result__DOT__tm));
+        to.push_back(ram_of(r->HD_CORE(u_compute__DOT__u_vx__DOT__u_lanes__DOT__u_result__DOT__tm)));
     }
     return to;
 }
@@ -67,7 +66,7 @@ inline void move(uint8_t *ours, uint8_t *theirs, size_t bytes, bool load) {
 
 // WM is [word][k][n] in the model; a word in DRAM is [n][k].
 template <class Root> size_t move_wm(Root *r, uint8_t *ours, bool load) {
-    auto &wm = r->hd_top__DOT__u_core__DOT__u_compute__DOT__u_mx__DOT__u_array__DOT__wm;
+    auto &wm = r->HD_CORE(u_compute__DOT__u_mx__DOT__u_array__DOT__wm);
     constexpr size_t k = sizeof wm[0] / sizeof wm[0][0], n = sizeof wm[0][0];
     size_t words = sizeof wm / sizeof wm[0];
     for (size_t w = 0; ours && w < words; w++)

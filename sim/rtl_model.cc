@@ -4,8 +4,6 @@
 #include <new>
 #include <vector>
 
-#include "Vhd_top.h"
-#include "Vhd_top___024root.h"
 #include "verilated.h"
 #if VM_COVERAGE
 #include <cstdlib>
@@ -46,20 +44,20 @@ template <size_t n> void get_bytes(uint8_t *to, const VlWide<n> &from) {
 void get_bytes(uint8_t *to, const QData &from) {
     memcpy(to, &from, sizeof from);
 }
-constexpr uint32_t kAxiBytes = sizeof(Vhd_top::m_axi_gmem_rdata);
+constexpr uint32_t kAxiBytes = sizeof(Vhd_sim::m_axi_gmem_rdata);
 
-Vhd_top *make_top(VerilatedContext *context) {
+Vhd_sim *make_top(VerilatedContext *context) {
 #if VM_TRACE
     context->traceEverOn(true);
 #endif
-    return new Vhd_top{context};
+    return new Vhd_sim{context};
 }
 
 } // namespace
 
 struct hd_rtl {
     std::unique_ptr<VerilatedContext> context{new VerilatedContext};
-    std::unique_ptr<Vhd_top> top{make_top(context.get())};
+    std::unique_ptr<Vhd_sim> top{make_top(context.get())};
     hd_rtl_memory memory{};
     hd_axi_in in{};
     hd_axi_out out{};
@@ -82,7 +80,7 @@ struct hd_rtl {
 namespace {
 
 void drive(hd_rtl *m) {
-    Vhd_top *t = m->top.get();
+    Vhd_sim *t = m->top.get();
     const hd_axi_in &in = m->in;
     t->m_axi_gmem_arready = in.arready;
     t->m_axi_gmem_awready = in.awready;
@@ -100,7 +98,7 @@ void drive(hd_rtl *m) {
 }
 
 void sample(hd_rtl *m) {
-    const Vhd_top *t = m->top.get();
+    const Vhd_sim *t = m->top.get();
     hd_axi_out &o = m->out;
     o.arvalid = t->m_axi_gmem_arvalid;
     if (o.arvalid) {
@@ -129,7 +127,7 @@ void sample(hd_rtl *m) {
 }
 
 uint16_t tag_of(const hd_rtl *m, int unit) {
-    const auto &tags = m->top->rootp->hd_top__DOT__tag;
+    const auto &tags = m->top->rootp->HD_TOP(tag);
     return static_cast<uint16_t>(tags[unit / 2] >> 16 * (unit % 2));
 }
 
@@ -140,9 +138,9 @@ hd_layer_counters &layer(hd_rtl *m, uint16_t tag) {
 
 // Books the cycle that is about to end; see docs/hw.md, accounting.
 void account(hd_rtl *m) {
-    const Vhd_top___024root *r = m->top->rootp;
-    uint32_t active = r->hd_top__DOT__active;
-    uint32_t busy = r->hd_top__DOT__busy; // VX stays active a cycle longer
+    const Vhd_sim___024root *r = m->top->rootp;
+    uint32_t active = r->HD_TOP(active);
+    uint32_t busy = r->HD_TOP(busy); // VX stays active a cycle longer
     int mx = active >> kMx & 1 ? tag_of(m, kMx) : -1;
     int vx = active >> kVx & 1 ? tag_of(m, kVx) : -1;
     int tag = mx >= 0 ? mx : vx >= 0 ? vx : m->last_tag;
@@ -158,20 +156,20 @@ void account(hd_rtl *m) {
     if (vx >= 0 && busy >> kVx & 1) layer(m, static_cast<uint16_t>(vx)).vx_busy++;
     if (m->in.rvalid && m->out.rready && m->in.rid)
         layer(m, tag_of(m, m->in.rid == 1 ? kLx : kLw)).read_bytes += kAxiBytes;
-    if (r->hd_top__DOT__wr_bytes) layer(m, tag_of(m, kSt)).write_bytes += r->hd_top__DOT__wr_bytes;
+    if (r->HD_TOP(wr_bytes)) layer(m, tag_of(m, kSt)).write_bytes += r->HD_TOP(wr_bytes);
 }
 
 hd_rtl_cycle look(const hd_rtl *m) {
-    const Vhd_top___024root *r = m->top->rootp;
+    const Vhd_sim___024root *r = m->top->rootp;
     hd_rtl_cycle c{};
     c.cycle = m->cycle;
-    c.busy = r->hd_top__DOT__busy;
-    c.stall_sem = r->hd_top__DOT__stall_sem;
-    c.stall_mem = r->hd_top__DOT__stall_mem;
-    c.stall_bank = r->hd_top__DOT__stall_bank;
-    c.active = r->hd_top__DOT__active;
+    c.busy = r->HD_TOP(busy);
+    c.stall_sem = r->HD_TOP(stall_sem);
+    c.stall_mem = r->HD_TOP(stall_mem);
+    c.stall_bank = r->HD_TOP(stall_bank);
+    c.active = r->HD_TOP(active);
     for (int u = 0; u < HD_UNITS; u++) c.tag[u] = tag_of(m, u);
-    c.taken_pc[HD_UNIT_seq] = r->hd_top__DOT__u_core__DOT__u_issue__DOT__pc_q;
+    c.taken_pc[HD_UNIT_seq] = r->HD_CORE(u_issue__DOT__pc_q);
 #define FRONT(u, number)                                                                           \
     static_assert(HD_UNIT_##u == number, "the generate block of hd_core");                         \
     c.taken[HD_UNIT_##u] = r->HD_FRONT_OF(number, taken_q);                                        \
@@ -180,7 +178,7 @@ hd_rtl_cycle look(const hd_rtl *m) {
     HD_FRONTS(FRONT)
 #undef FRONT
     c.read_bytes = m->in.rvalid && m->out.rready ? kAxiBytes : 0;
-    c.write_bytes = r->hd_top__DOT__wr_bytes;
+    c.write_bytes = r->HD_TOP(wr_bytes);
     return c;
 }
 
@@ -199,20 +197,19 @@ void show(hd_rtl *m) {
 }
 
 uint32_t state(const hd_rtl *m) {
-    return m->top->rootp->hd_top__DOT__u_csr__DOT__state_q;
+    return m->top->rootp->HD_TOP(u_csr__DOT__state_q);
 }
 bool idle(const hd_rtl *m) {
     return state(m) == kIdle;
 }
 
-// One clock: inputs are driven, clock low. Leaves the model evaluated with the clock low again.
+// One clock. The inputs of the cycle that begins are driven before its edge: hd_sim has registers for
+// them. Leaves the model evaluated, the clock low again.
 void clock(hd_rtl *m) {
-    Vhd_top *t = m->top.get();
+    Vhd_sim *t = m->top.get();
     if (state(m) == kClear) { // a run begins: so do time and jitter of the memory
         m->cycle = m->guide ? m->guide->first_cycle() : 0;
         m->memory.reset(m->memory.mem, &m->in);
-        drive(m);
-        t->eval();
     }
     sample(m);
     if (!idle(m)) {
@@ -220,8 +217,8 @@ void clock(hd_rtl *m) {
         show(m);
         m->cycle++;
     }
-    hd_axi_in next;
-    m->memory.step(m->memory.mem, &m->out, &next);
+    m->memory.step(m->memory.mem, &m->out, &m->in);
+    drive(m);
     bool begins = m->guide && state(m) == kClear;
     t->ap_clk = 1;
     t->eval();
@@ -229,8 +226,6 @@ void clock(hd_rtl *m) {
         m->guide->begin(t->rootp);
     else if (m->guide && !idle(m))
         m->guide->step(t->rootp, m->cycle);
-    m->in = next;
-    drive(m);
     t->ap_clk = 0;
     t->eval();
     m->clocks++;
@@ -251,7 +246,7 @@ hd_rtl *create(const hd_rtl_memory *memory) {
     }
     m->memory = *memory;
     m->memory.reset(m->memory.mem, &m->in);
-    Vhd_top *t = m->top.get();
+    Vhd_sim *t = m->top.get();
     t->ap_rst_n = 0;
     drive(m);
     t->eval();
@@ -262,7 +257,6 @@ hd_rtl *create(const hd_rtl_memory *memory) {
         t->eval();
     }
     t->ap_rst_n = 1;
-    t->eval();
     return m;
 }
 
@@ -278,7 +272,7 @@ void destroy(hd_rtl *m) {
 }
 
 void reg_write(hd_rtl *m, uint32_t offset, uint32_t value) {
-    Vhd_top *t = m->top.get();
+    Vhd_sim *t = m->top.get();
     if (offset == HD_REG_ap_ctrl && (value & 1) && idle(m)) start_run(m);
     t->s_axi_control_awvalid = 1;
     t->s_axi_control_awaddr = offset & 0xfff;
@@ -286,36 +280,34 @@ void reg_write(hd_rtl *m, uint32_t offset, uint32_t value) {
     t->s_axi_control_wdata = value;
     t->s_axi_control_wstrb = 15;
     t->s_axi_control_bready = 1;
-    t->eval();
-    while (!t->s_axi_control_awready) clock(m);
-    clock(m);
+    do clock(m);
+    while (!t->s_axi_control_awready);
     t->s_axi_control_awvalid = 0;
     t->s_axi_control_wvalid = 0;
-    t->eval();
-    while (!t->s_axi_control_bvalid) clock(m);
-    clock(m);
+    do clock(m);
+    while (!t->s_axi_control_bvalid);
     t->s_axi_control_bready = 0;
+    clock(m);
 }
 
 uint32_t reg_read(hd_rtl *m, uint32_t offset) {
-    Vhd_top *t = m->top.get();
+    Vhd_sim *t = m->top.get();
     t->s_axi_control_arvalid = 1;
     t->s_axi_control_araddr = offset & 0xfff;
     t->s_axi_control_rready = 1;
-    t->eval();
-    while (!t->s_axi_control_arready) clock(m);
-    clock(m);
+    do clock(m);
+    while (!t->s_axi_control_arready);
     t->s_axi_control_arvalid = 0;
-    t->eval();
-    while (!t->s_axi_control_rvalid) clock(m);
+    do clock(m);
+    while (!t->s_axi_control_rvalid);
     uint32_t value = t->s_axi_control_rdata;
-    clock(m);
     t->s_axi_control_rready = 0;
+    clock(m);
     return value;
 }
 
 void pins(hd_rtl *m, hd_rtl_pins *io) {
-    Vhd_top *t = m->top.get();
+    Vhd_sim *t = m->top.get();
     t->ap_rst_n = io->rst_n;
     t->s_axi_control_awvalid = io->awvalid;
     t->s_axi_control_awaddr = io->awaddr & 0xfff;
@@ -326,7 +318,7 @@ void pins(hd_rtl *m, hd_rtl_pins *io) {
     t->s_axi_control_arvalid = io->arvalid;
     t->s_axi_control_araddr = io->araddr & 0xfff;
     t->s_axi_control_rready = io->rready;
-    t->eval();
+    clock(m);
     io->awready = t->s_axi_control_awready;
     io->wready = t->s_axi_control_wready;
     io->bvalid = t->s_axi_control_bvalid;
@@ -336,7 +328,6 @@ void pins(hd_rtl *m, hd_rtl_pins *io) {
     io->rresp = t->s_axi_control_rresp;
     io->rdata = t->s_axi_control_rdata;
     io->interrupt = t->__SYM__interrupt; // Verilator renames what C++ might mean otherwise
-    clock(m);
 }
 
 bool run(hd_rtl *m, uint64_t max_cycles) {
@@ -372,7 +363,7 @@ size_t memory(const hd_rtl *m, hd_probe_memory which, uint8_t *out) {
 }
 
 bool resume(hd_rtl *m, const hd_rtl_resume *r) {
-    Vhd_top___024root *root = m->top->rootp;
+    Vhd_sim___024root *root = m->top->rootp;
     for (int i = 0; i < HD_RTL_MEMORIES; i++) {
         if (rtl_memory::move_all(root, i, nullptr, false) != r->bytes[i]) return false;
         rtl_memory::move_all(root, i, const_cast<uint8_t *>(r->memory[i]), true);
@@ -382,8 +373,8 @@ bool resume(hd_rtl *m, const hd_rtl_resume *r) {
 }
 
 void snapshot(const hd_rtl *m, hd_rtl_snapshot *out) {
-    const Vhd_top___024root *r = m->top->rootp;
-#define CSR(signal) r->hd_top__DOT__u_csr__DOT__##signal
+    const Vhd_sim___024root *r = m->top->rootp;
+#define CSR(signal) r->HD_TOP(u_csr__DOT__##signal)
     *out = hd_rtl_snapshot{};
     out->cycles = CSR(cycles_q);
     out->read_bytes = CSR(read_q);

@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "Vhd_top___024root.h"
 #include "gtkwave/fstapi.h"
 #include "sim/rtl_guide.h"
 
@@ -145,7 +144,7 @@ void hd_waves::put_changes(void *self, VerilatedFst::Buffer *to) {
 // ---- a cycle ----------------------------------------------------------------------------------
 
 uint32_t hd_waves::oldest_pc(const hd_rtl_cycle &c, int unit) const {
-    const Vhd_top___024root *r = top_->rootp;
+    const Vhd_sim___024root *r = top_->rootp;
 #define HEAD(number)  r->HD_FRONT_OF(number, head).data()
 #define COUNT(number) r->HD_FRONT_OF(number, u_flight__DOT__count_q) != 0
     const uint32_t *head[HD_UNITS] = {nullptr, HEAD(1), HEAD(2), HEAD(3), HEAD(4), HEAD(5)};
@@ -284,7 +283,7 @@ void hd_waves::write_group(FILE *f, const std::vector<std::string> &names, int u
         if (starts(n, 0, scope.c_str()))
             fprintf(f, "%s\n%s\n", starts(n, scope.size(), "pc") ? kHex : kNamed, n.c_str());
     fprintf(f, "@c00200\n-registers of %s\n", kUnits[unit]);
-    const char *core = "TOP.hd_top.u_core.";
+    const char *core = "TOP.hd_sim.hd_top.u_core.";
     for (const std::string &n : names) {
         bool here = false;
         for (const char *s : kScopes[unit]) here = here || (s && starts(n, strlen(core), s));

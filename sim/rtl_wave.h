@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "Vhd_top.h"
+#include "sim/rtl_top.h"
 #include "verilated_fst_c.h"
 
 extern "C" {
@@ -18,7 +18,7 @@ extern "C" {
 
 class hd_waves {
   public:
-    hd_waves(Vhd_top *top, const hd_wave *want) : top_{top}, want_{want} {}
+    hd_waves(Vhd_sim *top, const hd_wave *want) : top_{top}, want_{want} {}
     bool open();
     // A program that runs next; the one before took `cycles`.
     void begin(uint64_t cycles, const uint32_t *program, size_t n_words);
@@ -45,7 +45,7 @@ class hd_waves {
     void write_group(FILE *f, const std::vector<std::string> &names, int unit) const;
     std::vector<std::string> read_names();
 
-    Vhd_top *top_;
+    Vhd_sim *top_;
     const hd_wave *want_;
     std::unique_ptr<VerilatedFstC> file_;
     uint32_t code_ = 0; // of the first signal of scope heddle

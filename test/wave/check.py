@@ -84,11 +84,11 @@ def check_events(waves, trace):
 
 def check_rtl(waves, trace):
     """MX counts as busy as often as the trace says; its front's place is that of the operation."""
-    busy = sum((v or 0) >> 3 & 1 for v in waves.cycles("TOP.hd_top.busy"))
+    busy = sum((v or 0) >> 3 & 1 for v in waves.cycles("TOP.hd_sim.hd_top.busy"))
     want = trace["otherData"]["units"]["mx"]["busy"]
     if busy != want:
         fail(f"hd_top.busy of MX is set in {busy} cycles, counted were {want}")
-    states = waves.changes["TOP.hd_top.u_core.gen_front[3].u_front.state_q"]
+    states = waves.changes["TOP.hd_sim.hd_top.u_core.gen_front[3].u_front.state_q"]
     if len({v for _, v in states}) < 4:
         fail("the front of MX goes through less than four states")
 
