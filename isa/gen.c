@@ -102,7 +102,7 @@ static void sv_unit(int u) {
     for (int w = ui->n_words - 1; w >= 0; w--) sv_word(u, w);
     printf("  } %s_params_t;\n"
            "  typedef struct packed { // an operation, as its engine gets it\n"
-           "    logic               valid;\n    logic        [ 3:0] code;\n"
+           "    logic        [ 3:0] code;\n"
            "    %s_params_t         params;\n  } %s_op_t;\n",
            ui->name, ui->name, ui->name);
 }

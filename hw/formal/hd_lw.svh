@@ -4,7 +4,7 @@
 // drop: RecordForBeat
 // cut: ext loc a_last joining j_count u_runs.joined d_off d_cut d_k d_col d_last d_err d_mem d_loc d_count part_end
 // any: K WmBytes PmBytes WmWords PmWords WmPartBits PmPartBits
-// quick: op_i.valid && op_i.code == hd_isa_pkg::LwLoad && seg_i == {64'd0, 32'd65536, 64'd0, 32'd65536}
+// quick: op_valid_i && op_i.code == hd_isa_pkg::LwLoad && seg_i == {64'd0, 32'd65536, 64'd0, 32'd65536}
 // mutant: s/assign c_ready = !c_valid_q || c_done/assign c_ready = 1'b1/
 // mutant: s/(36'(joined.cut) << OffBits)/36'd0/
 // mutant: s/(now.cut >> PmPartBits) != 6'd0/1'b0/

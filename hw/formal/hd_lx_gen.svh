@@ -3,7 +3,7 @@
 // its bursts have gone (what these are: hd_read_bursts).
 // cut: ext loc a_last joining j_run u_runs.joined
 // any: XmBytes AmBytes AmWord
-// quick: op_i.valid && op_i.code == hd_isa_pkg::LxLoad && seg_i == {64'd0, 32'd4096, 64'd0, 32'd4096}
+// quick: op_valid_i && op_i.code == hd_isa_pkg::LxLoad && seg_i == {64'd0, 32'd4096, 64'd0, 32'd4096}
 // mutant: s/assign c_ready = !c_valid_q || c_done/assign c_ready = 1'b1/
 // mutant: s/else if (row_end < run_end) hi = row_end\[23:0\]/else if (row_end <= run_end) hi = row_end[23:0] - 24'd1/
 // mutant: s/y_q >= 34'(signed'({1'b0, at_q.rows}))/y_q > 34'(signed'({1'b0, at_q.rows}))/

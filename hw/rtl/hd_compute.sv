@@ -8,9 +8,11 @@ module hd_compute (
   input  logic                   clk_i, rst_ni,
 
   // Operations of MX and VX
+  input  logic                   mx_op_valid_i,
   input  hd_isa_pkg::mx_op_t     mx_op_i,
   output logic                   mx_op_ready_o,
   output hd_bus_pkg::result_t    mx_res_o,
+  input  logic                   vx_op_valid_i,
   input  hd_isa_pkg::vx_op_t     vx_op_i,
   output logic                   vx_op_ready_o,
   output hd_bus_pkg::result_t    vx_res_o,
@@ -43,7 +45,7 @@ module hd_compute (
 
   hd_mx u_mx (
     .clk_i, .rst_ni,
-    .op_i(mx_op_i), .op_ready_o(mx_op_ready_o), .res_o(mx_res_o),
+    .op_valid_i(mx_op_valid_i), .op_i(mx_op_i), .op_ready_o(mx_op_ready_o), .res_o(mx_res_o),
     .part_i, .part_wdata_i,
     .xm_o(mx_xm), .xm_gnt_i(mx_xm_gnt), .xm_rdata_i(mx_xm_rdata),
     .am_o(mx_am), .am_rdata_i(mx_am_rdata), .amw_o(mx_amw), .amw_wdata_o(mx_amw_wdata),
@@ -52,7 +54,7 @@ module hd_compute (
 
   hd_vx u_vx (
     .clk_i, .rst_ni,
-    .op_i(vx_op_i), .op_ready_o(vx_op_ready_o), .res_o(vx_res_o),
+    .op_valid_i(vx_op_valid_i), .op_i(vx_op_i), .op_ready_o(vx_op_ready_o), .res_o(vx_res_o),
     .xma_o(xma), .xma_free_i(xma_free), .xma_rdata_i(xma_rdata), .xmb_o(xmb), .xmb_free_i(xmb_free),
     .xm_same_i(xm_same), .xmb_rdata_i(xmb_rdata), .xmw_o(xmw), .xmw_gnt_i(xmw_gnt),
     .ama_o(ama), .ama_free_i(ama_free), .ama_rdata_i(ama_rdata), .amb_o(amb), .amb_free_i(amb_free),

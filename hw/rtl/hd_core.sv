@@ -113,13 +113,11 @@ module hd_core (
 
   // ---- fronts ----------------------------------------------------------------------------------
   logic [5:0]  op_valid, op_ready, op_done, op_err, active, stall_sem;
-  logic [23:0] op_code;
   logic [29:0] op_err_code, queued;
   logic [95:0] unused_tag, tag;
 
   assign op_valid[Seq]    = 1'b0;
   assign op_ready[Seq]    = 1'b1;
-  assign op_code[3:0]     = '0;
   assign unused_tag[15:0] = '0;
   assign queued[4:0]      = '0;
   assign active[Seq]      = issue_active;
@@ -132,6 +130,7 @@ module hd_core (
                                           8'(hd_isa_pkg::LxWords), 8'd0};
 
   for (genvar u = Lx; u < Units; u++) begin : gen_front
+    logic [3:0]                  code;
     logic [32*Words[8*u+:8]-1:0] params;
 
     hd_front #(.Words(32'(Words[8*u+:8]))) u_front (
@@ -141,7 +140,7 @@ module hd_core (
       .want_o(want[u]), .wait_mask_o(wait_mask[32*u+:32]), .grant_i(grant[u]), .signal_o(signal[u]),
       .signal_mask_o(signal_mask[32*u+:32]),
       .op_done_i(op_done[u]), .op_valid_o(op_valid[u]), .op_ready_i(op_ready[u]),
-      .op_code_o(op_code[4*u+:4]), .op_params_o(params), .op_tag_o(unused_tag[16*u+:16]),
+      .op_code_o(code), .op_params_o(params), .op_tag_o(unused_tag[16*u+:16]),
       .op_err_i(op_err[u]),
       .idle_o(idle[u]), .stall_sem_o(stall_sem[u]), .took_o(took[u]), .active_o(active[u]),
       .tag_o(tag[16*u+:16]), .pc_o(pc[32*u+:32]), .done_pc_o(done_pc[32*u+:32]),
@@ -175,8 +174,8 @@ module hd_core (
 
   hd_lx u_lx (
     .clk_i, .rst_ni, .stop_i, .drained_o(lx_drained), .seg_i(cfg_i.seg),
-    .op_i({op_valid[Lx], op_code[4*Lx+:4], gen_front[Lx].params}), .op_ready_o(op_ready[Lx]),
-    .res_o(lx_res),
+    .op_valid_i(op_valid[Lx]), .op_i({gen_front[Lx].code, gen_front[Lx].params}),
+    .op_ready_o(op_ready[Lx]), .res_o(lx_res),
     .ar_o(lx_ar), .ar_ready_i(ar_ready[1]), .r_i(lx_r), .r_ready_o(lx_r_ready), .r_data_i(r_data),
     .chunk_o(lx_chunk), .chunk_gnt_i(lx_gnt), .wdata_o(lx_wdata), .be_o(lx_be),
     .stall_o(lx_stall)
@@ -184,8 +183,8 @@ module hd_core (
 
   hd_lw u_lw (
     .clk_i, .rst_ni, .stop_i, .drained_o(lw_drained), .seg_i(cfg_i.seg),
-    .op_i({op_valid[Lw], op_code[4*Lw+:4], gen_front[Lw].params}), .op_ready_o(op_ready[Lw]),
-    .res_o(lw_res),
+    .op_valid_i(op_valid[Lw]), .op_i({gen_front[Lw].code, gen_front[Lw].params}),
+    .op_ready_o(op_ready[Lw]), .res_o(lw_res),
     .ar_o(lw_ar), .ar_ready_i(ar_ready[2]), .r_i(lw_r), .r_data_i(r_data),
     .part_o(part), .wdata_o(part_wdata),
     .stall_mem_o(lw_stall_mem)
@@ -193,8 +192,8 @@ module hd_core (
 
   hd_st u_st (
     .clk_i, .rst_ni, .stop_i, .drained_o(st_drained), .seg_i(cfg_i.seg),
-    .op_i({op_valid[St], op_code[4*St+:4], gen_front[St].params}), .op_ready_o(op_ready[St]),
-    .res_o(st_res),
+    .op_valid_i(op_valid[St]), .op_i({gen_front[St].code, gen_front[St].params}),
+    .op_ready_o(op_ready[St]), .res_o(st_res),
     .xm_rdata_i(st_xm_rdata), .chunk_o(st_chunk), .chunk_gnt_i(st_gnt), .am_rdata_i(st_am_rdata),
     .aw_o, .aw_ready_i(awready_i), .wvalid_o, .wready_i, .wdata_o, .wstrb_o, .wlast_o, .bvalid_i,
     .bready_o, .bresp_i,
@@ -206,8 +205,9 @@ module hd_core (
 
   hd_compute u_compute (
     .clk_i, .rst_ni(rst_ni && !stop_i),
-    .mx_op_i({op_valid[Mx], op_code[4*Mx+:4], gen_front[Mx].params}), .mx_op_ready_o(op_ready[Mx]),
-    .mx_res_o(mx_res), .vx_op_i({op_valid[Vx], op_code[4*Vx+:4], gen_front[Vx].params}),
+    .mx_op_valid_i(op_valid[Mx]), .mx_op_i({gen_front[Mx].code, gen_front[Mx].params}),
+    .mx_op_ready_o(op_ready[Mx]), .mx_res_o(mx_res),
+    .vx_op_valid_i(op_valid[Vx]), .vx_op_i({gen_front[Vx].code, gen_front[Vx].params}),
     .vx_op_ready_o(op_ready[Vx]), .vx_res_o(vx_res),
     .st_xm_rdata_o(st_xm_rdata), .lx_i(lx_chunk), .lx_gnt_o(lx_gnt), .lx_wdata_i(lx_wdata),
     .lx_be_i(lx_be), .st_i(st_chunk), .st_gnt_o(st_gnt), .st_am_rdata_o(st_am_rdata),

@@ -18,6 +18,7 @@ module hd_lw (
   input  hd_bus_pkg::segments_t seg_i,
 
   // Operations, from hd_front
+  input  logic                  op_valid_i,
   input  hd_isa_pkg::lw_op_t    op_i,
   output logic                  op_ready_o,
   output hd_bus_pkg::result_t   res_o,
@@ -115,7 +116,7 @@ module hd_lw (
 
   hd_runs #(.KeepBits($bits(joined))) u_runs (
     .clk_i(clk), .rst_ni, .stop_i,
-    .op_valid_i(op_i.valid), .op_ready_o, .join_i(!now.col && now.cut == 6'd0),
+    .op_valid_i, .op_ready_o, .join_i(!now.col && now.cut == 6'd0),
     .scale_i(4'(OffBits) + part_bits(now.mem)), .runs_i(runs),
     .keep_i({op_bad, now.seg[0], now.col, now.mem, now.cut}),
     .load_o(load), .keep_o(joined), .run_o(j_count),
@@ -268,14 +269,14 @@ module hd_lw (
   // Stands still with no operation, record or burst.
   hd_gate u_gate (
     .clk_i,
-    .en_i(!rst_ni || op_i.valid || runs_busy || c_valid_q || !drained_o || d_valid || r_i.valid ||
+    .en_i(!rst_ni || op_valid_i || runs_busy || c_valid_q || !drained_o || d_valid || r_i.valid ||
            done_q || report_q),
     .clk_o(clk)
   );
 
 `ifdef HD_CHECKS
   hd_time_check #(.Cycles(hd_isa_pkg::LwRequestCycles)) u_time (
-    .clk_i, .rst_ni, .start_i(op_i.valid && op_ready_o && !runs_busy && !c_valid_q),
+    .clk_i, .rst_ni, .start_i(op_valid_i && op_ready_o && !runs_busy && !c_valid_q),
     .cancel_i(stop_i || joining), .event_i(c_valid_q)
   );
 `endif

@@ -12,6 +12,7 @@ module hd_lx (
   input  hd_bus_pkg::segments_t  seg_i,
 
   // Operations, from hd_front
+  input  logic                   op_valid_i,
   input  hd_isa_pkg::lx_op_t     op_i,
   output logic                   op_ready_o,
   output hd_bus_pkg::result_t    res_o,
@@ -40,7 +41,7 @@ module hd_lx (
   hd_lx_gen u_gen (
     .clk_i(clk), .rst_ni, .stop_i,
     .seg_i,
-    .op_i, .op_ready_o,
+    .op_valid_i, .op_i, .op_ready_o,
     .ar_o, .ar_ready_i, .r_end_i(r_i.valid && r_ready_o && r_i.last), .open_o(open),
     .busy_o(gen_busy),
     .rec_valid_o(gen_valid), .rec_ready_i(gen_ready), .rec_o(gen_rec)
@@ -64,7 +65,7 @@ module hd_lx (
   // ---- clock ------------------------------------------------------------------------------------
   // Stands still with no operation, record or burst.
   hd_gate u_gate (
-    .clk_i, .en_i(!rst_ni || op_i.valid || gen_busy || rec_valid || data_busy || r_i.valid),
+    .clk_i, .en_i(!rst_ni || op_valid_i || gen_busy || rec_valid || data_busy || r_i.valid),
     .clk_o(clk)
   );
 

@@ -16,6 +16,7 @@ module hd_lx_gen (
   input  hd_bus_pkg::segments_t seg_i,
 
   // Operations
+  input  logic                  op_valid_i,
   input  hd_isa_pkg::lx_op_t    op_i,
   output logic                  op_ready_o,
 
@@ -76,7 +77,7 @@ module hd_lx_gen (
 
   hd_runs #(.KeepBits($bits(joined))) u_runs (
     .clk_i, .rst_ni, .stop_i,
-    .op_valid_i(op_i.valid), .op_ready_o, .join_i(!now.edge_), .scale_i(4'd0), .runs_i(runs),
+    .op_valid_i, .op_ready_o, .join_i(!now.edge_), .scale_i(4'd0), .runs_i(runs),
     .keep_i({op_bad, now.seg[0], now.mem, now.edge_, now.pad, now.rows, now.row_bytes, now.ys,
              now.s1, now.x0, now.y0}),
     .load_o(load), .keep_o(joined), .run_o(j_run),
@@ -208,7 +209,7 @@ module hd_lx_gen (
 
 `ifdef HD_CHECKS
   hd_time_check #(.Cycles(hd_isa_pkg::LxRequestCycles)) u_time (
-    .clk_i, .rst_ni, .start_i(op_i.valid && op_ready_o && !busy_o), .cancel_i(stop_i || joining),
+    .clk_i, .rst_ni, .start_i(op_valid_i && op_ready_o && !busy_o), .cancel_i(stop_i || joining),
     .event_i(c_valid_q)
   );
 `endif

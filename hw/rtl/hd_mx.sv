@@ -14,6 +14,7 @@ module hd_mx (
   input  logic                clk_i, rst_ni,
 
   // Operations, from hd_front
+  input  logic                op_valid_i,
   input  hd_isa_pkg::mx_op_t  op_i,
   output logic                op_ready_o,
   output hd_bus_pkg::result_t res_o,
@@ -107,7 +108,7 @@ module hd_mx (
 
   assign load       = !run_q || (issue && &last);
   assign op_ready_o = !failed_q && load;
-  assign accept     = op_i.valid && op_ready_o;
+  assign accept     = op_valid_i && op_ready_o;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

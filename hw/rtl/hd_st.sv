@@ -13,6 +13,7 @@ module hd_st (
   input  hd_bus_pkg::segments_t  seg_i,
 
   // Operations, from hd_front
+  input  logic                   op_valid_i,
   input  hd_isa_pkg::st_op_t     op_i,
   output logic                   op_ready_o,
   output hd_bus_pkg::result_t    res_o,
@@ -46,7 +47,7 @@ module hd_st (
 
   hd_st_gen u_gen (
     .clk_i(clk), .rst_ni, .stop_i, .seg_i,
-    .op_i, .op_ready_o,
+    .op_valid_i, .op_i, .op_ready_o,
     .aw_o, .aw_ready_i,
     .run_valid_o(gen_run_valid), .run_ready_i(gen_run_ready), .run_o(gen_run),
     .burst_valid_o(gen_burst_valid), .burst_ready_i(gen_burst_ready), .burst_o(gen_burst),
@@ -126,7 +127,7 @@ module hd_st (
   // Stands still with no operation, record or burst.
   hd_gate u_gate (
     .clk_i,
-    .en_i(!rst_ni || op_i.valid || gen_busy || run_valid || burst_valid || resp_valid || data_busy ||
+    .en_i(!rst_ni || op_valid_i || gen_busy || run_valid || burst_valid || resp_valid || data_busy ||
            !drained_o || bvalid_i || done_q || report_q),
     .clk_o(clk)
   );

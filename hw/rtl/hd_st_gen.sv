@@ -14,6 +14,7 @@ module hd_st_gen (
   input  hd_bus_pkg::segments_t    seg_i,
 
   // Operations
+  input  logic                     op_valid_i,
   input  hd_isa_pkg::st_op_t       op_i,
   output logic                     op_ready_o,
 
@@ -82,7 +83,7 @@ module hd_st_gen (
 
   hd_runs #(.KeepBits($bits(joined))) u_runs (
     .clk_i, .rst_ni, .stop_i,
-    .op_valid_i(op_i.valid), .op_ready_o, .join_i(1'b1), .scale_i(4'd0), .runs_i(runs),
+    .op_valid_i, .op_ready_o, .join_i(1'b1), .scale_i(4'd0), .runs_i(runs),
     .keep_i({op_bad, now.mem, now.sat}),
     .load_o(load), .keep_o(joined), .run_o(j_run),
     .adv_i(a_adv), .valid_o(a_valid), .fail_i(fail), .ext_o(ext), .loc_o(loc),
@@ -175,7 +176,7 @@ module hd_st_gen (
 
 `ifdef HD_CHECKS
   hd_time_check #(.Cycles(hd_isa_pkg::StAddressCycles)) u_time (
-    .clk_i, .rst_ni, .start_i(op_i.valid && op_ready_o && !busy_o),
+    .clk_i, .rst_ni, .start_i(op_valid_i && op_ready_o && !busy_o),
     .cancel_i(stop_i || joining || (c_valid_q && !go)), .event_i(aw_q)
   );
 `endif

@@ -27,6 +27,7 @@ module hd_vx (
   input  logic                clk_i, rst_ni,
 
   // Operations, from hd_front
+  input  logic                op_valid_i,
   input  hd_isa_pkg::vx_op_t  op_i,
   output logic                op_ready_o,
   output hd_bus_pkg::result_t res_o,
@@ -203,7 +204,7 @@ module hd_vx (
 
   assign load       = !run_q || (commit && &last);
   assign op_ready_o = !failed_q && ops_q < 4'(Slots) && load;
-  assign accept     = op_i.valid && op_ready_o;
+  assign accept     = op_valid_i && op_ready_o;
   assign push       = fail || (commit && sum_last);
 
   // ---- dw: columns and words of PM --------------------------------------------------------------
@@ -444,7 +445,7 @@ module hd_vx (
   // Nothing in flight, nothing to forget: it can stand still.
   hd_gate u_gate (
     .clk_i,
-    .en_i(!rst_ni || op_i.valid || part_i.tm || busy_o || done_q || err_q || age_q != '0 || fn_age_q != '0 || hold_age_q != '0),
+    .en_i(!rst_ni || op_valid_i || part_i.tm || busy_o || done_q || err_q || age_q != '0 || fn_age_q != '0 || hold_age_q != '0),
     .clk_o(clk)
   );
 

@@ -35,16 +35,10 @@ struct Bench {
 
     uint64_t am_word(unsigned a) { return am[a % kAm][0] | uint64_t(am[a % kAm][1]) << 32; }
 
-    // op_i: valid, code and the words, whose first is the lowest.
-    void offered(bool valid) {
-        uint32_t &head = d.top.op_i[kWords];
-        head = (head & 15) | uint32_t(valid) << 4;
-    }
-
     // One cycle; true when the operation was taken.
     bool clock(bool offer, bool grant, int result = -1) {
         Vunit &top = d.top;
-        offered(offer);
+        top.op_valid_i = offer;
         top.xm_rdata_i = x_read[1], top.am_rdata_i = a_read[1];
         d.low();
         top.xm_gnt_i = grant && word_req(top.xm_o);
@@ -164,7 +158,7 @@ void put(Vunit &top, const Op &o) {
         set(HD_F_mx_n0 + 4 * l, o.n[l]), set(HD_F_mx_xs0 + 4 * l, o.xs[l]);
         set(HD_F_mx_ws0 + 4 * l, o.ws[l]), set(HD_F_mx_as0 + 4 * l, o.as[l]);
     }
-    for (int i = 0; i < kWords; i++) top.op_i[i] = p[i];
+    for (int i = 0; i < kWords; i++) top.op_i[i] = p[i]; // the code above the words
     top.op_i[kWords] = o.code;
 }
 
@@ -173,7 +167,7 @@ void put(Vunit &top, const Op &o) {
 bool run(Dut &d) {
     Vunit &top = d.top;
     Bench b{d};
-    top.rst_ni = 0, top.part_i = 0;
+    top.rst_ni = 0, top.part_i = 0, top.op_valid_i = 0;
     for (int i = 0; i <= kWords; i++) top.op_i[i] = 0;
     for (int i = 0; i < 12; i++) d.clock();
     b.reset();
