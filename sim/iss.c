@@ -519,7 +519,10 @@ bool hd_iss_run(hd_iss *iss, uint64_t max_cycles) {
         run_cycle(iss);
     }
     account(iss, iss->now);
-    if (iss->now > last_cycle(iss) && !iss->reg.error) iss->reg.error = HD_ERR_limit;
+    if (iss->now > last_cycle(iss) && !iss->reg.error) {
+        iss->reg.error = HD_ERR_limit;
+        iss->reg.error_pc = unit_state(iss, HD_REG_next_pc, HD_UNIT_seq);
+    }
     iss->total.cycles = iss->functional ? 0 : iss->now;
     finish(iss);
     return true;

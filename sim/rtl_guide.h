@@ -38,8 +38,7 @@ class hd_guide {
         for (int i = 0; i < HD_SEMAPHORES; i++) {
             uint32_t bit = UINT32_C(1) << i;
             for (int b = 0; b < 8; b++)
-                if (from_.sem[i] >> b & 1)
-                    r->HD_CORE(u_sem__DOT__count_q)[b] |= bit;
+                if (from_.sem[i] >> b & 1) r->HD_CORE(u_sem__DOT__count_q)[b] |= bit;
             if (from_.sem[i]) r->HD_CORE(u_sem__DOT__nonzero_q) |= bit;
         }
         guides_ = from_.until > from_.cycle;

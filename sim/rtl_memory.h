@@ -55,7 +55,8 @@ template <class Root> std::vector<ram> rams_of(Root *r, int which) {
     } else if (which == HD_PROBE_PM) {
         FIND_RAMS(u_pm__DOT__gen_part)
     } else if (which == HD_RTL_TM) {
-        to.push_back(ram_of(r->HD_CORE(u_compute__DOT__u_vx__DOT__u_lanes__DOT__u_result__DOT__tm)));
+        to.push_back(
+            ram_of(r->HD_CORE(u_compute__DOT__u_vx__DOT__u_lanes__DOT__u_result__DOT__tm)));
     }
     return to;
 }

@@ -203,8 +203,8 @@ bool idle(const hd_rtl *m) {
     return state(m) == kIdle;
 }
 
-// One clock. The inputs of the cycle that begins are driven before its edge: hd_sim has registers for
-// them. Leaves the model evaluated, the clock low again.
+// One clock. The inputs of the cycle that begins are driven before its edge: hd_sim has registers
+// for them. Leaves the model evaluated, the clock low again.
 void clock(hd_rtl *m) {
     Vhd_sim *t = m->top.get();
     if (state(m) == kClear) { // a run begins: so do time and jitter of the memory
@@ -412,6 +412,6 @@ const hd_rtl_wave_api *const wave_api = nullptr;
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const struct hd_rtl_api hd_rtl_api;
-const struct hd_rtl_api hd_rtl_api = {HD_RTL_ABI, kAxiBytes, create,   destroy, reg_write,
-                                      reg_read,   run,       pins,     set_hook, layers,
-                                      clocks,     cycles,    memory,   resume,  snapshot, wave_api};
+const struct hd_rtl_api hd_rtl_api = {HD_RTL_ABI, kAxiBytes, create,   destroy, reg_write, reg_read,
+                                      run,        pins,      set_hook, layers,  clocks,    cycles,
+                                      memory,     resume,    snapshot, wave_api};

@@ -112,17 +112,15 @@ module hd_core (
   );
 
   // ---- fronts ----------------------------------------------------------------------------------
-  logic [5:0]  op_valid, op_ready, op_done, op_err, active, stall_sem;
+  logic [5:1]  op_valid, op_ready;
+  logic [5:0]  op_done, op_err, active, stall_sem;
   logic [29:0] op_err_code, queued;
-  logic [95:0] unused_tag, tag;
+  logic [95:0] tag;
 
-  assign op_valid[Seq]    = 1'b0;
-  assign op_ready[Seq]    = 1'b1;
-  assign unused_tag[15:0] = '0;
-  assign queued[4:0]      = '0;
-  assign active[Seq]      = issue_active;
-  assign stall_sem[Seq]   = issue_stall;
-  assign tag[15:0]        = '0;
+  assign queued[4:0]    = '0;
+  assign active[Seq]    = issue_active;
+  assign stall_sem[Seq] = issue_stall;
+  assign tag[15:0]      = '0;
 
   // Words of the parameters of unit u: [8 * u +: 8].
   localparam logic [8*Units-1:0] Words = {8'(hd_isa_pkg::StWords), 8'(hd_isa_pkg::VxWords),
@@ -131,6 +129,7 @@ module hd_core (
 
   for (genvar u = Lx; u < Units; u++) begin : gen_front
     logic [3:0]                  code;
+    logic [15:0]                 unused_tag;
     logic [32*Words[8*u+:8]-1:0] params;
 
     hd_front #(.Words(32'(Words[8*u+:8]))) u_front (
@@ -140,7 +139,7 @@ module hd_core (
       .want_o(want[u]), .wait_mask_o(wait_mask[32*u+:32]), .grant_i(grant[u]), .signal_o(signal[u]),
       .signal_mask_o(signal_mask[32*u+:32]),
       .op_done_i(op_done[u]), .op_valid_o(op_valid[u]), .op_ready_i(op_ready[u]),
-      .op_code_o(code), .op_params_o(params), .op_tag_o(unused_tag[16*u+:16]),
+      .op_code_o(code), .op_params_o(params), .op_tag_o(unused_tag),
       .op_err_i(op_err[u]),
       .idle_o(idle[u]), .stall_sem_o(stall_sem[u]), .took_o(took[u]), .active_o(active[u]),
       .tag_o(tag[16*u+:16]), .pc_o(pc[32*u+:32]), .done_pc_o(done_pc[32*u+:32]),

@@ -95,6 +95,13 @@ static void run_access(struct bench *b, struct access *x) {
     bench_clocks(b, 1);
 }
 
+void bench_ask(struct bench *b, uint32_t offset) {
+    b->pins.araddr = (uint16_t)offset;
+    b->pins.arvalid = true;
+    clock_pins(b);
+    b->pins.arvalid = false;
+}
+
 uint32_t bench_read(struct bench *b, uint32_t offset) {
     struct access x = {.reads = true, .from = offset};
     run_access(b, &x);

@@ -25,6 +25,8 @@ void bench_clocks(struct bench *b, int n);
 /* Reset from outside; the memory forgets its bursts. */
 void bench_reset(struct bench *b);
 
+/* An address is taken in this clock; nobody waits for the answer. */
+void bench_ask(struct bench *b, uint32_t offset);
 uint32_t bench_read(struct bench *b, uint32_t offset);
 void bench_write(struct bench *b, uint32_t offset, uint32_t value, unsigned strobes);
 /* A register that keeps what is written: in pieces, with noise in the bytes that are not meant, and

@@ -21,6 +21,27 @@ void chip_equal(const char *what, int64_t got, int64_t want) {
     chip_within(what, got, want, want);
 }
 
+enum { SAME_MAX = 4096, FETCHED = 400 };
+static int64_t same[SAME_MAX]; /* what the first device said */
+static int n_same, at_same;
+static const char *first_device, *this_device;
+
+void chip_same(const char *what, int64_t got) {
+    if (!first_device) first_device = chip_device;
+    if (this_device != chip_device) at_same = 0;
+    this_device = chip_device;
+    bool first = first_device == chip_device;
+    if (at_same == (first ? SAME_MAX : n_same)) {
+        fprintf(stderr, "chip: more than %d values to compare\n", at_same);
+        exit(2);
+    }
+    if (first)
+        same[n_same++] = got;
+    else
+        chip_equal(what, got, same[at_same]);
+    at_same++;
+}
+
 static const uint64_t image_at = UINT64_C(0x123456000), arena_at = UINT64_C(0x9abcde000);
 
 static void must(const struct chip *c, hd_status s, const char *what) {
@@ -88,5 +109,13 @@ uint32_t chip_run(struct chip *c) {
         fprintf(stderr, "chip: %s\n", hd_axi_mem_error(c->mem));
         exit(1);
     }
-    return chip_reg(c, HD_REG_error);
+    uint32_t error = chip_reg(c, HD_REG_error);
+    chip_same("error, the same on iss and rtl", error);
+    chip_same("its unit, the same", chip_reg(c, HD_REG_error_unit));
+    chip_same("its word, the same", chip_reg(c, HD_REG_error_pc));
+    int64_t cycles = (int64_t)chip_reg64(c, HD_REG_cycles);
+    bool fetched =
+        cycles > FETCHED; /* the ISS does not wait for bytes of fetch that nobody reads */
+    if (!error) chip_same("cycles, the same", fetched ? cycles : 0);
+    return error;
 }

@@ -349,16 +349,23 @@ static void run_reference(struct hostile *h, bool first) {
         bench_wrong(b, "cycles of the next run", cycles, h->reference_cycles);
 }
 
+static void assemble(struct hostile *h, const char *text) {
+    uint32_t *words;
+    if (hd_asm(h->ctx, &h->m, text, "program", &words, &h->n_words)) {
+        fprintf(stderr, "hostile: %s\n", hd_message(h->ctx));
+        exit(2);
+    }
+    memcpy(h->words, words, 4 * h->n_words);
+    free(words);
+}
+
 /* A copy under h->plan; what is written lies behind the shared part. */
 static void run_copy(struct hostile *h, uint64_t seed) {
     static const char copy[] = "lx.load sig=0 seg=1 src=3 dst=0 run=2048 n1=1 n2=1 n3=1\n"
                                "lw.load wait=0 sig=1 seg=1 src=0 dst=0 count=16 n1=1\n"
                                "st.store wait=1 seg=1 dst=0x20005 src=0 run=2048 n1=1 n2=1 n3=1\n"
                                "seq.halt\n";
-    uint32_t *words;
-    if (hd_asm(h->ctx, &h->m, copy, "copy", &words, &h->n_words)) exit(2);
-    memcpy(h->words, words, 4 * h->n_words);
-    free(words);
+    assemble(h, copy);
     hostile_configure(&h->b.mem, &h->plan.mem, seed);
     place(h, 1);
     expect(h);
@@ -386,6 +393,76 @@ static void run_copies(struct hostile *h) {
         run_copy(h, (uint64_t)i);
         if (i >= 12 && i < 16 && !h->b.mem.n_bad) bench_wrong(&h->b, "no error came, id", i % 4, 0);
         run_reference(h, false);
+    }
+}
+
+/* After a reset from outside nothing is left of the run. */
+static void expect_clean(struct bench *b) {
+    static const uint32_t zero[] = {HD_REG_gie,           HD_REG_ier,           HD_REG_isr,
+                                    HD_REG_image_ptr,     HD_REG_image_ptr + 4, HD_REG_arena_ptr,
+                                    HD_REG_arena_ptr + 4, HD_REG_image_bytes,   HD_REG_arena_bytes,
+                                    HD_REG_code_offset,   HD_REG_watchdog,      HD_REG_cycle_limit,
+                                    HD_REG_refused,       HD_REG_error};
+    if (b->pins.interrupt) bench_wrong(b, "interrupt after a reset", 1, 0);
+    uint32_t ctrl = bench_read(b, HD_REG_ap_ctrl);
+    if (ctrl != 4) bench_wrong(b, "ap_ctrl after a reset", ctrl, 4);
+    for (size_t i = 0; i < sizeof zero / sizeof *zero; i++) {
+        uint32_t got = bench_read(b, zero[i]);
+        if (got) bench_wrong(b, "a register after a reset", got, 0);
+    }
+}
+
+/* Starts what is loaded, with all interrupts. */
+static void start(struct hostile *h) {
+    struct bench *b = &h->b;
+    tell(h);
+    bench_write(b, HD_REG_gie, 1, 15);
+    bench_write(b, HD_REG_ier, 3, 15);
+    bench_write(b, HD_REG_ap_ctrl, 1, 15);
+}
+
+/* Reset from outside in every clock of short programs, a good one and those that end in errors,
+ * while the host asks for a register. The program that follows is exact. */
+static void run_resets(struct hostile *h) {
+    static const char all[] =
+        "lx.load sig=0 seg=1 src=3 dst=0 run=256 n1=1 n2=1 n3=1\n"
+        "lw.load sig=1 seg=1 src=0 dst=0 count=4 n1=1\n"
+        "mx.gemm wait=0,1 sig=2 n0=8 n1=2 n2=1 n3=1 n4=1 n5=1 xs0=1 ws1=1 as0=1 nred=1\n"
+        "vx.map wait=2 sig=3 a_kind=2 b_kind=4 d=512 n0=16 n1=1 n2=1 n3=1 as0=1 ds0=1 a_scale=2 "
+        "lo=-128 hi=127\n"
+        "st.store wait=3 seg=1 dst=0x20005 src=0x1000 run=128 n1=1 n2=1 n3=1\nseq.halt\n";
+    static const char *const bad[] = {
+        "st.store seg=1 dst=5 src=0 run=64 n1=200 n2=1 n3=1 d1=0x7000\nseq.halt\n",
+        "lx.load seg=1 src=0 dst=0 run=64 n1=200 n2=1 n3=1 s1=0x7000\nseq.halt\n",
+        "lw.load seg=1 src=0 dst=0 count=1 n1=200 s1=0x7000\nseq.halt\n",
+        "{ mx.gemm x=0xffff n0=9 n1=1 n2=1 n3=1 n4=1 n5=1 ; vx.map n0=0 }\nseq.halt\n",
+    };
+    enum { N_BAD = sizeof bad / sizeof *bad };
+    struct bench *b = &h->b;
+    uint64_t cycles = 0;
+    h->plan = (struct plan){.mem = tame, .watchdog = WATCHDOG, .limit = GOOD_LIMIT};
+    h->plan.mem.latency = 4;
+    hostile_configure(&b->mem, &h->plan.mem, 1);
+    for (int which = -1; which < N_BAD; which++) {
+        bool over = false;
+        for (int at = 1; !over && !*b->why && !*b->mem.error; at += which < 0 ? 1 : 2) {
+            assemble(h, which < 0 ? all : bad[which]);
+            place(h, 1);
+            start(h);
+            bench_clocks(b, at);
+            over = b->pins.interrupt;
+            bench_ask(b, HD_REG_ap_ctrl);
+            bench_reset(b);
+            expect_clean(b);
+            assemble(h, all);
+            place(h, 1);
+            if (!cycles) expect(h);
+            run(h);
+            uint64_t now = bench_read(b, HD_REG_cycles);
+            if (!cycles) cycles = now;
+            if (now != cycles) bench_wrong(b, "cycles after a reset", now, cycles);
+            bytes_equal(h, "the run after a reset", h->expected);
+        }
     }
 }
 
@@ -474,6 +551,7 @@ int main(int argc, char **argv) {
     open_chip(h, machine);
     run_reference(h, true);
     run_copies(h);
+    run_resets(h);
     bool good = !*h->b.why && !*h->b.mem.error;
     if (!good) printf("hostile: the first runs: %s\n", what_is_wrong(h));
     for (uint64_t i = 0; good && i < count; i++) good = one(h, seed + i);
