@@ -1,3 +1,3 @@
-# RUN: heddle tune test/models/digits --db build/tune_nothing.db --seconds 5
+# RUN: heddle tune test/golden/custom/cases/levels --db build/tune_nothing.db --seconds 5
 # EXIT: 1
-#= heddle tune: test/models/digits: no float convolution or product with constant weights
+#= heddle tune: test/golden/custom/cases/levels: no convolution or product with constant weights
