@@ -110,7 +110,8 @@ static hd_status matrix_op(struct hd_lowerer *w, const struct product *q, const 
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
     const struct hd_mtensor *x = hd_lower_tensor(w, l->in[0]);
-    int kh = l->im2col ? 1 : s->kh, kw = l->im2col ? 1 : s->kw;
+    const struct hd_packed *own = hd_packed_of(l);
+    int kh = l->im2col ? 1 : s->kh, kw = l->im2col ? 1 : own->gap ? 2 : s->kw;
     int k = (int)w->m->k, taps = operand_taps(l), pixel = q->in.cp / k, pitch = q->in.pitch / k;
     int sx = q->in.decimated ? 1 : l->sx, sy = q->in.decimated ? 1 : l->sy;
     int tw = sub_size(q->tw, s->x, l->ux), th = sub_size(q->th, s->y, l->uy);
@@ -119,16 +120,18 @@ static hd_status matrix_op(struct hd_lowerer *w, const struct product *q, const 
     hd_lower_set(w, HD_F_mx_nred, 3);
     hd_lower_set(w, HD_F_mx_accumulate, q->c > 0 || plane > 0);
     hd_lower_set(w, HD_F_mx_x_unsigned, q->low || x->is_unsigned);
-    hd_lower_set(w, HD_F_mx_x, at + hd_layer_x_word(l, x, w->m, q->nt) + (lt->split_k ? 0 : q->c));
+    hd_lower_set(w, HD_F_mx_x, at + own->first[q->nt] + (lt->split_k ? 0 : q->c));
     hd_lower_set(w, HD_F_mx_w, q->wm + (plane * (taps / l->planes) + s->tap) * q->cw);
     hd_lower_set(w, HD_F_mx_a, am);
     set_loop(w, 0, q->cw, 1, 1, 0);
-    set_loop(w, 1, kw, s->dx * pixel, q->cw, 0);
+    set_loop(w, 1, kw, own->gap ? own->gap : s->dx * pixel, q->cw, 0);
     set_loop(w, 2, kh, s->dy * pitch, kw * q->cw, 0);
     set_loop(w, 3, tw, sx * pixel, 0, q->am_px);
     set_loop(w, 4, th, sy * pitch, 0, tw * q->am_px);
-    set_loop(w, 5, q->n, q->n > 1 ? hd_packed_of(l)->x_step : 0, q->n > 1 ? taps * q->cw : 0,
-             q->n > 1 ? q->am_nt : 0);
+    if (q->n > 1)
+        set_loop(w, 5, q->n, own->first[1] - own->first[0], taps * q->cw, q->am_nt);
+    else
+        set_loop(w, 5, 1, 0, 0, 0);
     hd_lower_touch(w, &q->in, false);
     touch_words(w, HD_SPACE_WM, q->wm, q->cw, (int64_t)q->n * taps, q->cw, false);
     touch_sums(w, q, 0, q->th * q->tw, true);
@@ -188,7 +191,7 @@ static hd_status products(struct hd_lowerer *w, struct product q, const struct h
         low.low = true, low.am += q.low_sums;
         TRY(products(w, low, t));
     }
-    if (hd_packed_of(w->l)->x_step_uniform) return sub_windows(w, &q);
+    if (hd_packed_of(w->l)->even) return sub_windows(w, &q);
     q.n = 1;
     for (int i = 0; i < n; i++, q.nt++, q.wm += taps * q.cw, q.am += q.am_nt)
         TRY(sub_windows(w, &q));
@@ -201,10 +204,6 @@ static hd_status products(struct hd_lowerer *w, struct product q, const struct h
 static hd_status requantise_columns(struct hd_lowerer *w, const struct product *q,
                                     enum hd_pass pass, int i, int64_t am, int64_t pm,
                                     const struct hd_view *out, int c, int first, int step) {
-    static const enum hd_field counts[] = {HD_F_vx_n0, HD_F_vx_n1, HD_F_vx_n2, HD_F_vx_n3},
-                               as[] = {HD_F_vx_as0, HD_F_vx_as1, HD_F_vx_as2, HD_F_vx_as3},
-                               bs[] = {HD_F_vx_bs0, HD_F_vx_bs1, HD_F_vx_bs2, HD_F_vx_bs3},
-                               ds[] = {HD_F_vx_ds0, HD_F_vx_ds1, HD_F_vx_ds2, HD_F_vx_ds3};
     const struct hd_layer *l = w->l;
     struct hd_sub s = hd_layer_sub(l, i);
     struct product low = *q;
@@ -229,10 +228,11 @@ static hd_status requantise_columns(struct hd_lowerer *w, const struct product *
     hd_lower_set(w, HD_F_vx_a, am + (join ? q->low_sums : 0));
     hd_lower_set(w, HD_F_vx_b, join ? am : split ? at : 0);
     hd_lower_set(w, HD_F_vx_d, to_am ? am : at + (split ? pixel / 2 : 0));
-    for (int k = 0; k < 4; k++) {
-        hd_lower_set(w, counts[k], count[k]), hd_lower_set(w, as[k], a[k]);
-        hd_lower_set(w, bs[k], join ? a[k] : split ? d[k] : 0);
-        hd_lower_set(w, ds[k], to_am ? a[k] : d[k]);
+    for (int k = 0; k < 4; k++) { /* fields of loops follow each other in isa.def */
+        hd_lower_set(w, (enum hd_field)(HD_F_vx_n0 + k), count[k]);
+        hd_lower_set(w, (enum hd_field)(HD_F_vx_as0 + k), a[k]);
+        hd_lower_set(w, (enum hd_field)(HD_F_vx_bs0 + k), join ? a[k] : split ? d[k] : 0);
+        hd_lower_set(w, (enum hd_field)(HD_F_vx_ds0 + k), to_am ? a[k] : d[k]);
     }
     touch_sums(w, q, q->row * q->tw, q->th * q->tw, to_am);
     if (join) touch_sums(w, &low, q->row * q->tw, q->th * q->tw, false);
@@ -315,16 +315,6 @@ static hd_status fill_lanes(struct hd_lowerer *w, const struct hd_view *out, int
     return HD_OK;
 }
 
-/* The words of the operand's pixels that a reduction block reads. */
-static hd_status load_part(struct hd_lowerer *w, const struct hd_tile *t, struct product *q) {
-    struct hd_tile part = *t;
-    int k = (int)w->m->k;
-    part.c = q->c * k, part.channels = q->cw * k;
-    TRY(hd_lower_inputs(w, &part));
-    q->in = part.in[0];
-    return HD_OK;
-}
-
 /* One weight chunk over one pixel tile: reduction blocks, then one vector pass. */
 static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, int nt,
                                const struct hd_view *out, int c) {
@@ -352,7 +342,12 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
     q.am = halves ? hd_lower_accumulators(w, words) : hd_ring_take(w, &w->am, words);
     for (q.c = 0; q.c < l->cw; q.c += lt->cwb) {
         q.cw = (int)hd_min(lt->cwb, l->cw - q.c);
-        if (lt->split_k) TRY(load_part(w, t, &q));
+        if (lt->split_k) { /* the words of pixels that the block reads */
+            struct hd_tile part = *t;
+            part.c = q.c * (int)w->m->k, part.channels = q.cw * (int)w->m->k;
+            TRY(hd_lower_inputs(w, &part));
+            q.in = part.in[0];
+        }
         if (ch->wm < 0 || lt->cwb < l->cw) TRY(load_weights(w, nt, n, q.c, q.cw, &ch->wm));
         q.wm = ch->wm;
         TRY(products(w, q, t));

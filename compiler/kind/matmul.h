@@ -10,8 +10,9 @@ struct hd_packed {
     struct hd_transposed {
         int k, s, d, p; /* kernel, stride, dilation and pad in front, as the node says */
     } up[2];            /* rows, columns of a transposed convolution; k = 0: it is none */
-    bool x_step_uniform;
-    int x_step;                /* words of a pixel between output tiles, when uniform; 0: dense */
+    const int *first;   /* per output tile: word of a pixel with which what it reads begins */
+    int gap;            /* from there to as many words again that it reads; 0 = there are none */
+    bool even;          /* it is as far from each output tile's to the next one's */
     size_t w_offset, p_offset; /* in the image: packed WM words, PM words */
 };
 static inline const struct hd_packed *hd_packed_of(const struct hd_layer *l) {
@@ -19,6 +20,7 @@ static inline const struct hd_packed *hd_packed_of(const struct hd_layer *l) {
 }
 struct hd_weights {
     const int8_t *w; /* [planes, M, C/group, kh, kw] */
+    int64_t taps;    /* kh * kw, as the node says */
     const int32_t *bias;
     const float *scale;
     int64_t n_scale;
@@ -34,9 +36,15 @@ int hd_layer_subs(const struct hd_layer *l);
 struct hd_sub hd_layer_sub(const struct hd_layer *l, int i);
 /* Of a transposed convolution: geometry of its blocks, from `up`. */
 void hd_transposed_window(struct hd_layer *l);
-/* Its weights as WM words, and PM words with a bias for each pixel of a block */
-void hd_transposed_pack(struct hd_lowering *lo, const struct hd_layer *l,
-                        const struct hd_weights *w, struct hd_packed *own);
+/* One plane of its weights of output channel oc at pixel i of a block, [C/group, kh, kw], into its
+ * column of WM words; returns their sum, mod 2^32. */
+uint32_t hd_transposed_pack(struct hd_lowering *lo, const struct hd_layer *l, const int8_t *row,
+                            int oc, int i, int plane);
+/* In the image: the byte of a lane of a word of output channel oc; lanes from the first word that
+ * its tile reads to its group. */
+uint8_t *hd_packed_byte(struct hd_lowering *lo, const struct hd_layer *l, int oc, int plane,
+                        int word, int lane);
+int hd_group_lane(const struct hd_lowering *lo, const struct hd_layer *l, int oc);
 /* A convolution that VX takes as windows; it becomes one, C/group being 1. */
 bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *l);
 void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const struct hd_weights *w,

@@ -10,24 +10,68 @@
 #include "compiler/kind/matmul.h"
 #include "runtime/base/num.h"
 
-/* Words per tap that output tile nt touches. */
-static int words_touched(const struct hd_layer *l, const struct hd_mtensor *x,
-                         const struct hd_machine *m, int nt) {
-    int group_in = x->c / l->groups, group_out = l->oc / l->groups;
-    int last_oc = (int)hd_min((nt + 1) * (int)m->n, l->oc) - 1;
-    int end = (last_oc / group_out + 1) * group_in;
-    return (int)hd_ceil_div(end, m->k) - hd_layer_first_word(l, x, m, nt);
+/* Weights of output tile nt that are not 0 for a word of the operand's pixels. */
+static bool reads_word(const struct hd_lowering *lo, const struct hd_layer *l,
+                       const struct hd_weights *w, int nt, int word) {
+    int n = (int)lo->m->n, k = (int)lo->m->k, c = lo->tensors[l->in[0]].c / l->groups;
+    for (int oc = nt * n; oc < l->oc && oc < (nt + 1) * n; oc++) {
+        int first = oc / (l->oc / l->groups) * c; /* channel of its group */
+        int from = (int)hd_max(0, word * k - first), end = (int)hd_min(c, (word + 1) * k - first);
+        for (int plane = 0; plane < l->planes; plane++) {
+            const int8_t *row = w->w + ((int64_t)plane * l->oc + oc) * c * w->taps;
+            for (int64_t i = (int64_t)from * w->taps; i < (int64_t)end * w->taps; i++)
+                if (row[i]) return true;
+        }
+    }
+    return false;
 }
 
-static void matmul_words(const struct hd_lowering *lo, struct hd_layer *l, struct hd_packed *own) {
+/* Whether each output tile can do with cw words of a pixel from some word on, and as many that lie
+ * `gap` words behind those. None lies behind the pixel: it would be the next one's. */
+static bool words_do(const struct hd_layer *l, const bool *reads, int words, int gap, int cw,
+                     int *out_first) {
+    for (int nt = 0; nt < l->nts; nt++, reads += words) {
+        int first = 0;
+        while (first < words - gap - cw && !reads[first]) first++;
+        for (int i = 0; i < words; i++) {
+            int behind = i - first - (gap && i - first >= gap ? gap : 0);
+            if (reads[i] && (behind < 0 || behind >= cw)) return false;
+        }
+        out_first[nt] = first;
+    }
+    return true;
+}
+
+/* The words that output tiles read. A group reads its own; weights that move channels, only few:
+ * one part of a pixel, or two, as where channels of two halves come in turn. */
+static void find_words(const struct hd_lowering *lo, struct hd_layer *l, const struct hd_weights *w,
+                       struct hd_packed *own) {
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    int words = x->gathered ? 1 : (int)hd_ceil_div(x->c, lo->m->k), most = 0;
+    bool *reads = hd_new_array(lo->arena, bool, (size_t)(l->nts * words));
+    int *first = hd_new_array(lo->arena, int, (size_t)l->nts);
+    own->first = first;
+    for (int i = 0, n = 0; i < l->nts * words; i++) {
+        reads[i] = reads_word(lo, l, w, i / words, i % words);
+        n = (i % words ? n : 0) + reads[i], most = (int)hd_max(most, n);
+    }
+    for (l->cw = 1; !words_do(l, reads, words, 0, l->cw, first);) l->cw++;
+    int best = l->cw;
+    for (int gap = 1; l->taps == 1 && !own->up[0].k && gap < words; gap++)
+        for (int cw = (most + 1) / 2; 2 * cw < best && gap + cw <= words; cw++)
+            if (words_do(l, reads, words, gap, cw, first)) best = 2 * cw, own->gap = gap;
+    if (own->gap) l->cw = best / 2, l->taps = 2;
+    words_do(l, reads, words, own->gap, l->cw, first);
+    own->even = true;
+    for (int nt = 2; nt < l->nts; nt++)
+        if (first[nt] - first[nt - 1] != first[1] - first[0]) own->even = false;
+}
+
+static void matmul_words(const struct hd_lowering *lo, struct hd_layer *l,
+                         const struct hd_weights *w, struct hd_packed *own) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     l->nts = (int)hd_ceil_div(l->oc, lo->m->n);
-    l->cw = 0;
-    for (int nt = 0; nt < l->nts; nt++) l->cw = (int)hd_max(l->cw, words_touched(l, x, lo->m, nt));
-    own->x_step = l->nts > 1 ? hd_layer_x_word(l, x, lo->m, 1) : 0;
-    own->x_step_uniform = true;
-    for (int nt = 0; nt < l->nts; nt++)
-        if (hd_layer_x_word(l, x, lo->m, nt) != nt * own->x_step) own->x_step_uniform = false;
+    find_words(lo, l, w, own);
     l->taps *= l->planes;
     l->red = l->taps * l->cw;
     if (x->gathered) {
@@ -41,11 +85,25 @@ static void matmul_words(const struct hd_lowering *lo, struct hd_layer *l, struc
     }
 }
 
-/* Where tap (ky, kx) of channel c (from the first word that the tile reads) lies in the words of an
- * output tile, in bytes of one column: *word and *lane. Packed pixels have a copy per phase. */
+uint8_t *hd_packed_byte(struct hd_lowering *lo, const struct hd_layer *l, int oc, int plane,
+                        int word, int lane) {
+    size_t n = lo->m->n, words = (size_t)oc / n * (size_t)l->red + (size_t)word;
+    words += (size_t)(plane * (l->red / l->planes));
+    return lo->image + hd_packed_of(l)->w_offset + (words * n + (size_t)oc % n) * lo->m->k +
+           (size_t)lane;
+}
+
+int hd_group_lane(const struct hd_lowering *lo, const struct hd_layer *l, int oc) {
+    return oc / (l->oc / l->groups) * (lo->tensors[l->in[0]].c / l->groups) -
+           hd_packed_of(l)->first[oc / (int)lo->m->n] * (int)lo->m->k;
+}
+
+/* Where tap (ky, kx) of channel c, counted from the first word that its tile reads, lies in the
+ * words of an output tile: *word, -1 where it does not read it, and *lane. Packed pixels have a
+ * copy per phase. */
 static void place_tap(const struct hd_lowering *lo, const struct hd_layer *l, int phase, int ky,
                       int kx, int c, int *word, int *lane) {
-    int k = (int)lo->m->k;
+    int k = (int)lo->m->k, gap = hd_packed_of(l)->gap;
     if (l->im2col) {
         int at = (ky * l->kw + kx) * lo->tensors[l->in[0]].c + c;
         *word = at / k;
@@ -53,8 +111,10 @@ static void place_tap(const struct hd_lowering *lo, const struct hd_layer *l, in
         return;
     }
     if (l->ppw == 1) {
-        *word = (ky * l->kw + kx) * l->cw + c / k;
-        *lane = c % k;
+        int at = (int)hd_floor_to(c, k) / k, part = gap && at >= gap;
+        *lane = c - at * k;
+        at -= part * gap;
+        *word = at < 0 || at >= l->cw ? -1 : (ky * l->kw + kx + part) * l->cw + at;
         return;
     }
     struct hd_phase p = hd_layer_phase(l, phase);
@@ -63,54 +123,54 @@ static void place_tap(const struct hd_lowering *lo, const struct hd_layer *l, in
     *lane = pixel % l->ppw * (k / l->ppw) + c;
 }
 
-/* One plane of the weights of output channel oc, [C/group, kh, kw], into its column of WM words. */
-static void pack_channel(struct hd_lowering *lo, const struct hd_layer *l, const int8_t *row,
-                         int oc, int plane) {
-    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
-    int n = (int)lo->m->n, k = (int)lo->m->k, nt = oc / n, taps = l->kh * l->kw;
-    int group_in = x->c / l->groups, first = oc / (l->oc / l->groups) * group_in;
-    int x_word = hd_layer_x_word(l, x, lo->m, nt);
+/* One plane of the weights of output channel oc, [C/group, kh, kw], into its column of WM words;
+ * returns their sum. */
+static uint32_t pack_channel(struct hd_lowering *lo, const struct hd_layer *l, const int8_t *row,
+                             int oc, int plane) {
+    int k = (int)lo->m->k, taps = l->kh * l->kw, lead = hd_group_lane(lo, l, oc);
+    int group_in = lo->tensors[l->in[0]].c / l->groups;
     int phases = l->ppw > 1 ? hd_layer_phases(l) : 1;
-    size_t words = (size_t)nt * (size_t)l->red + (size_t)(plane * (l->red / l->planes));
+    uint32_t sum = 0;
+    for (int i = 0; i < group_in * taps; i++) sum += (uint32_t)(int32_t)row[i];
     for (int ky = 0; ky < l->kh; ky++)
         for (int kx = 0; kx < l->kw; kx++)
             for (int ic = 0, run; ic < group_in; ic += run) {
                 const int8_t *from = row + (ic * l->kh + ky) * l->kw + kx;
                 run = group_in - ic; /* lanes that follow each other */
                 for (int f = 0, word, lane; f < phases; f++) {
-                    place_tap(lo, l, f, ky, kx, first + ic - x_word * k, &word, &lane);
+                    place_tap(lo, l, f, ky, kx, lead + ic, &word, &lane);
                     if (run > k - lane) run = k - lane;
-                    size_t at = (words + (size_t)word) * (size_t)n + (size_t)(oc % n);
-                    uint8_t *to =
-                        lo->image + hd_packed_of(l)->w_offset + at * (size_t)k + (size_t)lane;
+                    if (word < 0) continue;
+                    uint8_t *to = hd_packed_byte(lo, l, oc, plane, word, lane);
                     for (int i = 0; i < run; i++) to[i] = (uint8_t)from[i * taps];
                 }
             }
+    return sum;
 }
 
-/* WM words in the order [nt][plane][ky][kx][cw] and PM words [nt], zero points folded into the
- * bias. w is [plane, M, C/group, kh, kw]; for a dense layer over a flattened image that is the
- * order in which ONNX flattens, too. */
+/* WM words in the order [nt][plane][ky][kx][cw] and PM words [nt][pixel of a block], zero points
+ * folded into the bias. w is [plane, M, C/group, kh, kw]; for a dense layer over a flattened image
+ * that is the order in which ONNX flattens, too. */
 static void pack_weights(struct hd_lowering *lo, const struct hd_layer *l,
                          const struct hd_weights *w, struct hd_packed *own) {
-    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
-    int n = (int)lo->m->n;
-    int per_channel = x->c / l->groups * l->kh * l->kw;
+    size_t n = lo->m->n, subs = (size_t)hd_layer_subs(l);
+    size_t per_channel = (size_t)(lo->tensors[l->in[0]].c / l->groups) * (size_t)w->taps;
     own->w_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->red * hd_wm_word_bytes(lo->m));
-    own->p_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)n * 8);
-    for (int oc = 0; oc < l->oc; oc++) {
-        uint32_t sum = 0;
-        for (int plane = 0; plane < l->planes; plane++) {
-            const int8_t *row =
-                w->w + ((size_t)plane * (size_t)l->oc + (size_t)oc) * (size_t)per_channel;
-            for (int i = 0; i < per_channel; i++) sum += (uint32_t)(int32_t)row[i];
-            pack_channel(lo, l, row, oc, plane);
+    own->p_offset = hd_image_reserve(lo, (size_t)l->nts * subs * n * 8);
+    for (int oc = 0; oc < l->oc; oc++)
+        for (size_t i = 0; i < subs; i++) {
+            uint32_t sum = 0;
+            for (int plane = 0; plane < l->planes; plane++) {
+                const int8_t *row = w->w + (size_t)(plane * l->oc + oc) * per_channel;
+                sum += own->up[0].k ? hd_transposed_pack(lo, l, row, oc, (int)i, plane)
+                                    : pack_channel(lo, l, row, oc, plane);
+            }
+            uint32_t b = (uint32_t)w->bias[oc] - (uint32_t)l->pad_value * sum;
+            size_t word = (size_t)oc / n * subs + i;
+            uint8_t *p = lo->image + own->p_offset + (word * n + (size_t)oc % n) * 8;
+            memcpy(p, &b, 4);
+            memcpy(p + 4, &w->scale[w->n_scale == 1 ? 0 : oc], 4);
         }
-        uint32_t b = (uint32_t)w->bias[oc] - (uint32_t)l->pad_value * sum;
-        uint8_t *p = lo->image + own->p_offset + (size_t)oc * 8;
-        memcpy(p, &b, 4);
-        memcpy(p + 4, &w->scale[w->n_scale == 1 ? 0 : oc], 4);
-    }
 }
 
 hd_status hd_matmul_make(struct hd_lowering *lo, const struct hd_node *n, int out,
@@ -121,13 +181,11 @@ hd_status hd_matmul_make(struct hd_lowering *lo, const struct hd_node *n, int ou
     const struct hd_tensor *w = &g->tensors[n->in[1]], *scale = &g->tensors[n->in[3]];
     struct hd_packed *own = hd_new(lo->arena, struct hd_packed);
     l->own = own;
+    if (n->op != HD_IR_qgemm) hd_window_attrs(l, n, g);
+    l->groups = (int)hd_attr_int(n, "group", 1);
     if (n->op == HD_IR_qconv) {
-        hd_window_attrs(l, n, g);
-        l->groups = (int)hd_attr_int(n, "group", 1);
         l->taps = l->kh * l->kw;
     } else if (n->op == HD_IR_qconvtranspose) {
-        hd_window_attrs(l, n, g);
-        l->groups = (int)hd_attr_int(n, "group", 1);
         own->up[0] = (struct hd_transposed){l->kh, l->sy, l->dy, l->pt};
         own->up[1] = (struct hd_transposed){l->kw, l->sx, l->dx, l->pl};
         hd_transposed_window(l);
@@ -142,20 +200,18 @@ hd_status hd_matmul_make(struct hd_lowering *lo, const struct hd_node *n, int ou
     l->weight_bytes = hd_tensor_elems(w) + l->oc * 8;
     l->planes = hd_weight_planes(w);
     const struct hd_weights packed = {.w = hd_weight_bytes(lo, w, l->planes),
+                                      .taps = hd_tensor_elems(w) / w->dim[0] / (x->c / l->groups),
                                       .bias = g->tensors[n->in[2]].data,
                                       .scale = scale->data,
                                       .n_scale = hd_tensor_elems(scale)};
     const struct hd_layer windows = *l;
-    matmul_words(lo, l, own);
+    matmul_words(lo, l, &packed, own);
     if (l->kind != &hd_kind_wide && hd_takes_windows(lo, l)) {
         *l = windows;
         hd_pack_windows(lo, l, &packed, own);
         return HD_OK;
     }
-    if (n->op == HD_IR_qconvtranspose)
-        hd_transposed_pack(lo, l, &packed, own);
-    else
-        pack_weights(lo, l, &packed, own);
+    pack_weights(lo, l, &packed, own);
     return HD_OK;
 }
 

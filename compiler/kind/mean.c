@@ -11,6 +11,13 @@ struct scaling {
     float y; /* of the sum, less that of the operand */
 };
 
+/* A loop over n vectors, which lie side by side in all memories. */
+static void loop(struct hd_lowerer *w, int n) {
+    for (int i = 0; i < 4; i++) hd_lower_set(w, (enum hd_field)(HD_F_vx_n0 + i), i ? 1 : n);
+    hd_lower_set(w, HD_F_vx_as0, 1), hd_lower_set(w, HD_F_vx_bs0, 1);
+    hd_lower_set(w, HD_F_vx_ds0, 1);
+}
+
 /* partial[at ..] (+)= (x - x_zp) * x_scale over n_taps neighbouring pixels and nv vectors of
  * channels. */
 static hd_status mean_taps(struct hd_lowerer *w, const struct hd_view *px, int n_taps, int v0,
@@ -26,30 +33,29 @@ static hd_status mean_taps(struct hd_lowerer *w, const struct hd_view *px, int n
             hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_am_f32),
             hd_lower_set(w, HD_F_vx_b, partial);
     hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(1));
-    hd_lower_set(w, HD_F_vx_n0, nv), hd_lower_set(w, HD_F_vx_as0, 1),
-        hd_lower_set(w, HD_F_vx_bs0, 1), hd_lower_set(w, HD_F_vx_ds0, 1);
+    loop(w, nv);
     hd_lower_set(w, HD_F_vx_n1, n_taps), hd_lower_set(w, HD_F_vx_as1, px->cp / n),
         hd_lower_set(w, HD_F_vx_bs1, nv), hd_lower_set(w, HD_F_vx_ds1, nv);
-    hd_lower_set(w, HD_F_vx_n2, 1), hd_lower_set(w, HD_F_vx_n3, 1);
     hd_lower_touch(w, px, false);
     hd_ops_touch(&w->s, HD_SPACE_AM, partial, partial + (int64_t)n_taps * nv, true);
     return hd_ops_end(&w->s);
 }
 
-/* sums[0, n) = sums[0, n) + sums[n, 2n), all binary32 in AM. */
-static hd_status mean_fold(struct hd_lowerer *w, int64_t sums, int n) {
-    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_lower_set(w, HD_F_vx_a_kind, HD_V_vx_kind_am_f32), hd_lower_set(w, HD_F_vx_a, sums),
-        hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(1));
-    hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_am_f32), hd_lower_set(w, HD_F_vx_b, sums + n),
-        hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(1));
-    hd_lower_set(w, HD_F_vx_alu, HD_V_vx_alu_add);
-    hd_lower_set(w, HD_F_vx_d_kind, HD_V_vx_dest_am_f32), hd_lower_set(w, HD_F_vx_d, sums);
-    hd_lower_set(w, HD_F_vx_n0, n), hd_lower_set(w, HD_F_vx_as0, 1),
-        hd_lower_set(w, HD_F_vx_bs0, 1), hd_lower_set(w, HD_F_vx_ds0, 1);
-    hd_lower_set(w, HD_F_vx_n1, 1), hd_lower_set(w, HD_F_vx_n2, 1), hd_lower_set(w, HD_F_vx_n3, 1);
-    hd_ops_touch(&w->s, HD_SPACE_AM, sums, sums + 2 * n, true);
-    return hd_ops_end(&w->s);
+/* Folds the partial sums of nv vectors, binary32 in AM, into the first: halves, then quarters. */
+static hd_status mean_fold(struct hd_lowerer *w, int64_t sums, int nv) {
+    for (int n = LANES / 2 * nv; n >= nv; n /= 2) {
+        hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+        hd_lower_set(w, HD_F_vx_a_kind, HD_V_vx_kind_am_f32), hd_lower_set(w, HD_F_vx_a, sums),
+            hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(1));
+        hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_am_f32), hd_lower_set(w, HD_F_vx_b, sums + n),
+            hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(1));
+        hd_lower_set(w, HD_F_vx_alu, HD_V_vx_alu_add);
+        hd_lower_set(w, HD_F_vx_d_kind, HD_V_vx_dest_am_f32), hd_lower_set(w, HD_F_vx_d, sums);
+        loop(w, n);
+        hd_ops_touch(&w->s, HD_SPACE_AM, sums, sums + 2 * n, true);
+        TRY(hd_ops_end(&w->s));
+    }
+    return HD_OK;
 }
 
 static hd_status mean_requantise(struct hd_lowerer *w, int64_t sums, int nv,
@@ -59,18 +65,11 @@ static hd_status mean_requantise(struct hd_lowerer *w, int64_t sums, int nv,
         hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(((const struct scaling *)w->l->own)->y));
     hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
     hd_lower_set(w, HD_F_vx_d, (int64_t)out->at / (int)w->m->n + v0);
-    hd_lower_set(w, HD_F_vx_n0, nv), hd_lower_set(w, HD_F_vx_as0, 1),
-        hd_lower_set(w, HD_F_vx_ds0, 1);
-    hd_lower_set(w, HD_F_vx_n1, 1), hd_lower_set(w, HD_F_vx_n2, 1), hd_lower_set(w, HD_F_vx_n3, 1);
+    loop(w, nv);
     hd_lower_set_requant(w);
     hd_ops_touch(&w->s, HD_SPACE_AM, sums, sums + nv, false);
     hd_lower_touch(w, out, true);
     return hd_ops_end(&w->s);
-}
-
-static hd_status mean_fold_lanes(struct hd_lowerer *w, int64_t sums, int nv) {
-    TRY(mean_fold(w, sums, 2 * nv));
-    return mean_fold(w, sums, nv);
 }
 
 /* The mean of some vectors of channels in work: neighbouring pixels go to the four partial sums in
@@ -89,15 +88,10 @@ static hd_status mean_pixels(struct hd_lowerer *w, const struct mean *q, const s
     for (int k = 0, n; k < v->rows * v->cols; k += n) {
         int y = k / v->cols, x = k % v->cols, i = at + k, lane = i < main_count ? i % LANES : 0;
         n = i < main_count ? (int)hd_min(LANES - lane, hd_min(v->cols - x, main_count - i)) : 1;
-        struct hd_view px = {.at = v->at + (uint32_t)(y * v->pitch + x * v->cp),
-                             .pitch = v->pitch,
-                             .cp = v->cp,
-                             .rows = 1,
-                             .cols = n,
-                             .y = y,
-                             .x = x};
+        struct hd_view px = *v;
+        px.at += (uint32_t)(y * v->pitch + x * v->cp), px.rows = 1, px.cols = n;
         bool first = main_count ? i < LANES : i == 0;
-        if (i == main_count && i > 0) TRY(mean_fold_lanes(w, q->sums, q->nv));
+        if (i == main_count && i > 0) TRY(mean_fold(w, q->sums, q->nv));
         TRY(mean_taps(w, &px, n, from_v, q->nv, q->sums + (int64_t)lane * q->nv, first));
     }
     return HD_OK;
@@ -159,7 +153,7 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
         struct mean q = {x->h * x->w, c, (int)hd_min(most, vectors - c), 0};
         q.sums = hd_lower_accumulators(w, (int64_t)LANES * q.nv);
         TRY(xp->resident ? mean_pixels(w, &q, v, c, 0) : mean_streamed(w, t, &q));
-        if (q.count % LANES == 0) TRY(mean_fold_lanes(w, q.sums, q.nv));
+        if (q.count % LANES == 0) TRY(mean_fold(w, q.sums, q.nv));
         TRY(mean_requantise(w, q.sums, q.nv, &out, c));
     }
     return hd_lower_store(w, t->img, &out, 0, bytes);

@@ -85,53 +85,23 @@ struct hd_sub hd_layer_sub(const struct hd_layer *l, int i) {
     return s;
 }
 
-/* One plane of the weights of output channel oc at pixel i of a block, [C/group, kh, kw], into its
- * column of WM words; returns their sum, mod 2^32. */
-static uint32_t pack_taps(struct hd_lowering *lo, const struct hd_layer *l, const int8_t *row,
-                          int oc, int i, int plane) {
-    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
-    const struct hd_packed *own = hd_packed_of(l);
-    const struct hd_transposed *up = own->up;
-    int n = (int)lo->m->n, k = (int)lo->m->k, nt = oc / n;
-    int group_in = x->c / l->groups, first = oc / (l->oc / l->groups) * group_in;
-    int lead = first - hd_layer_x_word(l, x, lo->m, nt) * k; /* lanes before the group's */
+uint32_t hd_transposed_pack(struct hd_lowering *lo, const struct hd_layer *l, const int8_t *row,
+                            int oc, int i, int plane) {
+    const struct hd_transposed *up = hd_packed_of(l)->up;
+    int k = (int)lo->m->k, group_in = lo->tensors[l->in[0]].c / l->groups;
+    int lead = hd_group_lane(lo, l, oc);
     struct hd_sub s = hd_layer_sub(l, i);
     struct axis v = axis_taps(&up[0], s.y), h = axis_taps(&up[1], s.x);
-    size_t words = (size_t)nt * (size_t)l->red + (size_t)(plane * (l->red / l->planes));
     uint32_t sum = 0;
     for (int ty = 0; ty < v.n; ty++)
         for (int tx = 0; tx < h.n; tx++)
             for (int ic = 0; ic < group_in; ic++) {
                 int ky = v.tap - ty * v.less, kx = h.tap - tx * h.less;
                 int8_t value = row[(ic * up[0].k + ky) * up[1].k + kx];
+                if (!value) continue; /* perhaps of a word that the tile does not read */
                 int word = (s.tap + ty * h.n + tx) * l->cw + (lead + ic) / k;
-                size_t at = (words + (size_t)word) * (size_t)n + (size_t)(oc % n);
-                lo->image[own->w_offset + at * (size_t)k + (size_t)((lead + ic) % k)] =
-                    (uint8_t)value;
+                *hd_packed_byte(lo, l, oc, plane, word, (lead + ic) % k) = (uint8_t)value;
                 sum += (uint32_t)(int32_t)value;
             }
     return sum;
-}
-
-void hd_transposed_pack(struct hd_lowering *lo, const struct hd_layer *l,
-                        const struct hd_weights *w, struct hd_packed *own) {
-    const struct hd_transposed *up = own->up;
-    int n = (int)lo->m->n, subs = hd_layer_subs(l);
-    size_t per_channel =
-        (size_t)(lo->tensors[l->in[0]].c / l->groups) * (size_t)(up[0].k * up[1].k);
-    own->w_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->red * hd_wm_word_bytes(lo->m));
-    own->p_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->pm_words * (size_t)n * 8);
-    for (int oc = 0; oc < l->oc; oc++)
-        for (int i = 0; i < subs; i++) {
-            uint32_t sum = 0;
-            for (int plane = 0; plane < l->planes; plane++)
-                sum += pack_taps(lo, l,
-                                 w->w + ((size_t)plane * (size_t)l->oc + (size_t)oc) * per_channel,
-                                 oc, i, plane);
-            uint32_t b = (uint32_t)w->bias[oc] - (uint32_t)l->pad_value * sum;
-            size_t word = (size_t)(oc / n) * (size_t)l->pm_words + (size_t)i;
-            uint8_t *p = lo->image + own->p_offset + (word * (size_t)n + (size_t)(oc % n)) * 8;
-            memcpy(p, &b, 4);
-            memcpy(p + 4, &w->scale[w->n_scale == 1 ? 0 : oc], 4);
-        }
 }

@@ -88,11 +88,6 @@ struct hd_layer {
     int64_t weight_bytes; /* that the network has */
 };
 struct hd_lowering;
-/* The first word of a pixel that output tile nt touches; that it reads, as many as others do. */
-int hd_layer_first_word(const struct hd_layer *l, const struct hd_mtensor *x,
-                        const struct hd_machine *m, int nt);
-int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x,
-                    const struct hd_machine *m, int nt);
 /* First input row (column) of the windows of output row y; y begins a block. */
 int hd_layer_row(const struct hd_layer *l, int y);
 int hd_layer_col(const struct hd_layer *l, int x);

@@ -2,19 +2,6 @@
 #include "compiler/layer/layer.h"
 #include "runtime/base/num.h"
 
-/* First word of a pixel that output tile nt touches. */
-int hd_layer_first_word(const struct hd_layer *l, const struct hd_mtensor *x,
-                        const struct hd_machine *m, int nt) {
-    int group_in = x->c / l->groups, group_out = l->oc / l->groups;
-    return nt * (int)m->n / group_out * group_in / (int)m->k;
-}
-
-int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x,
-                    const struct hd_machine *m, int nt) {
-    int words = (int)hd_ceil_div(x->c, m->k); /* none behind them: they would be the next pixel's */
-    return (int)hd_min(hd_layer_first_word(l, x, m, nt), hd_max(0, words - l->cw));
-}
-
 int hd_layer_row(const struct hd_layer *l, int y) {
     return y / l->uy * l->sy - l->pt;
 }
