@@ -160,7 +160,7 @@ static void count_users(struct hd_gpu_plan *p) {
 static hd_status plan_nodes(struct hd_gpu_plan *p) {
     struct hd_mem_plan order; /* for its order */
     static hd_status (*const maker[])(struct hd_gpu_plan *, int, bool *) = {
-        hd_gpu_move, hd_gpu_products, hd_gpu_express, hd_gpu_recurrent};
+        hd_gpu_move, hd_gpu_products, hd_gpu_express, hd_gpu_recurrent, hd_gpu_qrecurrent};
     hd_mem_plan_graph(p->g, p->arena, &order);
     for (size_t i = 0; i < order.n_order; i++) {
         int node = order.order[i];

@@ -9,8 +9,8 @@
  *   hd_gpu_move      nothing to do: reshapes share the memory of their operand
  *   hd_gpu_products  a library of the GPU's vendor
  *   hd_gpu_express   kernels made of the node's tensor expression
- *   hd_gpu_recurrent lstm, gru, rnn: kernels written by hand, for what has no expression
- *   host             golden's kernel of that node, with the reason
+ *   hd_gpu_recurrent, hd_gpu_qrecurrent lstm, gru, rnn: kernels written by hand, for what has no
+ * expression host             golden's kernel of that node, with the reason
  */
 #ifndef HD_GPU_REF_GPU_PLAN_H
 #define HD_GPU_REF_GPU_PLAN_H
@@ -155,5 +155,6 @@ hd_status hd_gpu_move(struct hd_gpu_plan *p, int node, bool *out_taken);
 hd_status hd_gpu_products(struct hd_gpu_plan *p, int node, bool *out_taken);
 hd_status hd_gpu_express(struct hd_gpu_plan *p, int node, bool *out_taken);
 hd_status hd_gpu_recurrent(struct hd_gpu_plan *p, int node, bool *out_taken);
+hd_status hd_gpu_qrecurrent(struct hd_gpu_plan *p, int node, bool *out_taken);
 
 #endif
