@@ -21,7 +21,7 @@ static hd_status run_op(struct hd_cpu_run *r, const struct hd_cpu_step *s) {
     if (!all) all = r->scratch; /* concat of many: see plan_concat */
     for (int i = 0; i < s->n_in; i++) all[i] = r->at[s->in[i]];
     if (r->plan->dnnl->run(s->state, all, r->at[s->out[0]], r->scratch) == 0) return HD_OK;
-    return hd_fail(r->ctx, HD_DEVICE, "cpu: oneDNN failed in '%s' (%s)",
+    return hd_fail(r->ctx, HD_DEVICE, "cpu: oneDNN failed in '%s' (%s), for want of memory, say",
                    s->node < 0 ? "reorder" : r->plan->g->nodes[s->node].name, s->how);
 }
 

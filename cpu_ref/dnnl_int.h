@@ -32,6 +32,7 @@ struct hd_dnnl_op {
     int operand[HD_DNNL_ARGS];
     void *set[HD_DNNL_ARGS]; /* handle in force */
     int n_args;
+    bool ran;
     void *packed[HD_DNNL_PACKED]; /* constants, owned */
     int n_packed;
     size_t scratch_bytes;

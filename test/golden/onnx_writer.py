@@ -45,6 +45,10 @@ def string(name, v):
     return message((1, name), (4, v), (20, 3))
 
 
+def strings(name, *v):
+    return message((1, name), *[(9, s) for s in v], (20, 8))
+
+
 def subgraph(name, g):
     return message((1, name), (6, g), (20, 5))
 

@@ -1,8 +1,10 @@
 /* ai.onnx.preview.training: one step of an optimiser, for any number of tensors. Inputs rate R,
  * step T, then the weights, their gradients and the states, each for all tensors; outputs the new
- * weights and states. Source: the ONNX pages Adagrad-1, Adam-1, Momentum-1. */
+ * weights and states. And Gradient, the derivatives of a tensor of the graph by others.
+ * Source: the ONNX pages Adagrad-1, Adam-1, Gradient-1, Momentum-1. */
 #include <string.h>
 
+#include "compiler/grad/grad.h"
 #include "compiler/import/onnx/build.h"
 
 struct step {
@@ -136,4 +138,41 @@ hd_status import_training_Momentum(struct hd_importer *m, const struct hd_onnx_n
         give(&s, 1, i, v);
     }
     return s.b.s;
+}
+
+/* The tensors of a list of names, which have to be the inputs from `at` on: ONNX lets them be
+ * others, and the part of the graph between them and y would have to be there again, for their
+ * values. */
+static hd_status same_tensors(struct hd_importer *m, const struct hd_onnx_node *n, const char *list,
+                              size_t at, size_t *out_n) {
+    const struct hd_onnx_attr *a = hd_onnx_attr(n, list);
+    *out_n = a ? a->n_strings : 0;
+    for (size_t i = 0; i < *out_n; i++)
+        if (at + i >= n->n_in || hd_scope_find(m, a->strings[i]) < 0 ||
+            hd_scope_find(m, a->strings[i]) != hd_onnx_in(m, n, at + i))
+            return hd_onnx_bad(m, n, HD_UNSUPPORTED,
+                               "input %zu is not '%s' of %s; want the tensors of xs, then of zs",
+                               at + i, a->strings[i], list);
+    return HD_OK;
+}
+
+hd_status import_training_Gradient(struct hd_importer *m, const struct hd_onnx_node *n) {
+    size_t n_x, n_z;
+    const char *name = hd_onnx_string(n, "y", "");
+    int y = hd_scope_find(m, name);
+    TRY(same_tensors(m, n, "xs", 0, &n_x));
+    TRY(same_tensors(m, n, "zs", n_x, &n_z)); /* they stay as they are */
+    if (!n_x || n_x + n_z != n->n_in)
+        return hd_onnx_bad(m, n, HD_INVALID, "%zu inputs, xs has %zu names and zs %zu", n->n_in,
+                           n_x, n_z);
+    if (y < 0)
+        return hd_onnx_bad(m, n, HD_INVALID, "y is '%s', which no node in front makes", name);
+    int *x = hd_new_array(m->arena, int, n_x), *dx = hd_new_array(m->arena, int, n_x);
+    for (size_t i = 0; i < n_x; i++) x[i] = hd_onnx_in(m, n, i);
+    TRY(hd_note(m->ctx, hd_grad(m->ctx, m->g, y, x, (int)n_x, dx), "in node '%s' (Gradient)",
+                n->name));
+    struct hd_onnx_build b = {m, n, HD_OK};
+    for (size_t i = 0; i < n_x && i < n->n_out && b.s == HD_OK; i++)
+        b.s = hd_build_end(&b, i, dx[i]);
+    return b.s;
 }

@@ -103,6 +103,10 @@ files = {
     "sequence_beyond": model([node("SequenceConstruct", ["x", "x"], ["s"], "s"), node("SequenceAt", ["s", "at"], ["y"], "at")],
                              [x], [y], [tensor("at", [], longs(2), INT64)]),
     "sequence_out": model([node("SequenceConstruct", ["x", "x"], ["y"], "s")], [x], [y]),
+    "gradient_elsewhere": model([node("Mul", ["x", "w"], ["p"], "product"),
+                                 node("Gradient", ["p", "w"], ["y"], "gradient", strings("xs", "x"), strings("zs", "w"),
+                                      string("y", "p"), domain="ai.onnx.preview.training")],
+                                [x, value("w", 2)], [y]),
     "other_domain": model([node("Fancy", ["x"], ["y"], "fancy", domain="com.example")], [x], [y]),
 }
 folder = Path(__file__).resolve().parent / "models"
