@@ -127,7 +127,7 @@ struct hd_work hd_work_of(const hd_model *m) {
 double hd_joules(const struct hd_energy_table *t, const struct hd_work *w, const struct hd_area *a,
                  double seconds) {
     double pj = w->macs * t->mac_pj + w->lanes * t->lane_pj + w->xm * t->xm_pj + w->wm * t->wm_pj +
-                w->am * t->am_pj + w->pm * t->pm_pj + w->dram * t->dram_pj;
+                w->am * t->am_pj + w->pm * t->pm_pj + w->dram * (t->port_pj + t->dram_pj);
     double uw = a->lut * t->lut_uw + a->bram * t->bram_uw;
     return pj * 1e-12 + uw * 1e-6 * seconds;
 }

@@ -55,9 +55,9 @@ static void test_joules(void **state) {
     (void)state;
     const struct hd_work w = {.macs = 1e12, .dram = 1e12};
     const struct hd_area a = {.lut = 1000};
-    const struct hd_energy_table t = {.mac_pj = 2, .dram_pj = 3, .lut_uw = 4};
+    const struct hd_energy_table t = {.mac_pj = 2, .port_pj = 5, .dram_pj = 3, .lut_uw = 4};
     double j = hd_joules(&t, &w, &a, 0.5);
-    assert_true(fabs(j - (2 + 3 + 0.5 * 4e-3)) < 1e-9);
+    assert_true(fabs(j - (2 + 5 + 3 + 0.5 * 4e-3)) < 1e-9);
     for (int i = 0; i < hd_n_coefficients; i++) {
         double v = *(const double *)(const void *)((const char *)&hd_energy_default +
                                                    hd_coefficients[i].offset);
