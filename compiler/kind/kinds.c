@@ -22,7 +22,7 @@ const struct hd_kind *hd_kind_of(const hd_graph *g, const struct hd_node *n) {
     for (int i = 0; i < n->n_in; i++) /* weights of 9 bits are no activations */
         wide = wide || (n->in[i] >= 0 && g->tensors[n->in[i]].dtype == HD_I16 &&
                         (i != 1 || (!product && n->op != HD_IR_qconvtranspose)));
-    if (wide) return product ? &hd_kind_wide : NULL;
+    if (wide && !hd_is_move(g, n)) return product ? &hd_kind_wide : NULL;
     switch (n->op) {
 #define COMPUTES(op, kind, of_what)                                                                \
     case HD_IR_##op:                                                                               \

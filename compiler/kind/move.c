@@ -74,7 +74,7 @@ bool hd_is_move(const hd_graph *g, const struct hd_node *n) {
     int data = data_operands(n);
     if (!data || n->in[0] < 0) return false;
     hd_dtype t = g->tensors[n->in[0]].dtype;
-    if (t != HD_I8 && t != HD_U8) return false;
+    if (t != HD_I8 && t != HD_U8 && t != HD_I16) return false;
     return n->op != HD_IR_resize || !strcmp(hd_attr_string(n, "mode", "nearest"), "nearest");
 }
 
@@ -89,9 +89,13 @@ static const char *refuses(const struct hd_lowering *lo, int node, const char **
     }
     for (int i = 0; i < n->n_in; i++) {
         if (n->in[i] < 0) continue;
+        const struct hd_tensor *x = &g->tensors[n->in[i]];
+        *out_hint = "leave it int8";
+        if (x->dtype == HD_I16 && x->data && (i < data || *(const int16_t *)x->data))
+            return "it moves a constant of int16";
         if (i < data)
-            elements += hd_tensor_elems(&g->tensors[n->in[i]]);
-        else if (!g->tensors[n->in[i]].data) {
+            elements += hd_tensor_elems(x);
+        else if (!x->data) {
             *out_hint = "make its indexes, sizes and pads constant";
             return "where data moves depends on values of the run";
         }
@@ -232,9 +236,9 @@ static void join(struct rows *m, size_t first) {
     m->n = out;
 }
 
-/* Which element goes to byte dst: a run goes on, or begins. */
-static void put(struct hd_lowering *lo, const struct index_map *map, int32_t from, int32_t dst,
-                struct rows *m, size_t first) {
+/* Which element goes to byte dst of its pixel's plane: a run goes on, or begins. */
+static void put(struct hd_lowering *lo, const struct index_map *map, int32_t from, int plane,
+                int32_t dst, struct rows *m, size_t first) {
     if (from == FILLED) {
         m->holes = true;
         return;
@@ -242,7 +246,7 @@ static void put(struct hd_lowering *lo, const struct index_map *map, int32_t fro
     int k = 0;
     while (from >= map->first[k + 1]) k++;
     const struct hd_mtensor *in = &lo->tensors[lo->tensor_of[map->operand[k]]];
-    int64_t src = arena_byte(in, from - map->first[k]);
+    int64_t src = arena_byte(in, from - map->first[k]) + plane * in->cp / 2;
     struct transfer *t = m->n > first ? &m->list[m->n - 1] : NULL;
     if (t && t->input == k && t->src + t->run == src && t->dst + t->run == dst) {
         t->run++;
@@ -255,9 +259,10 @@ static void put(struct hd_lowering *lo, const struct index_map *map, int32_t fro
 static void row_transfers(struct hd_lowering *lo, const struct hd_mtensor *y,
                           const struct index_map *map, int row, struct rows *m) {
     size_t first = m->n;
-    for (int x = 0; x < y->w; x++)
-        for (int c = 0; c < y->c; c++)
-            put(lo, map, map->of[element(y, row, x, c)], x * y->cp + c, m, first);
+    for (int plane = 0; plane <= y->wide; plane++)
+        for (int x = 0, at = plane * y->cp / 2; x < y->w; x++, at += y->cp)
+            for (int c = 0; c < y->c; c++)
+                put(lo, map, map->of[element(y, row, x, c)], plane, at + c, m, first);
     join(m, first);
 }
 
@@ -285,8 +290,8 @@ static void band_transfers(struct hd_lowering *lo, const struct hd_mtensor *y,
             for (int k = part ? whole : 0; k < end; k++) {
                 int p = k - (part ? back : 0);
                 int x = p % own->w / split, at = p % split * own->c + c;
-                put(lo, map, map->of[element(y, row + p / own->w, x, at)], (c - from) * columns + k,
-                    m, first);
+                put(lo, map, map->of[element(y, row + p / own->w, x, at)], 0,
+                    (c - from) * columns + k, m, first);
             }
         join(m, first);
     }
@@ -323,7 +328,7 @@ static void transpose(struct hd_lowering *lo, const struct index_map *map,
     int lanes = (int)lo->m->n, rows = y->n * y->h;
     int64_t bytes = (int64_t)rows * y->w * y->cp, row_bytes = (int64_t)y->w * y->cp;
     double plain = load_cycles(lo, &own->plain), beats = (double)bytes / hd_axi_bytes(lo->m);
-    if (plain < 2 * beats || y->cp % lanes) return;
+    if (y->wide || plain < 2 * beats || y->cp % lanes) return;
     own->w = y->w, own->c = y->c, own->cp = y->cp;
     cut_row(lo, map, y, own);
     int64_t high = hd_min(hd_ceil_div(hd_knob(lo)->band, own->w),
@@ -352,8 +357,7 @@ static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
     struct index_map map = {0};
     struct move *own = hd_new(lo->arena, struct move);
     int rows = y->n * y->h;
-    l->own = own;
-    l->a_scale = 1; /* bytes as they are */
+    l->own = own, l->a_scale = 1; /* bytes as they are */
     l->y.lo = y->is_unsigned ? 0 : -128, l->y.hi = y->is_unsigned ? 255 : 127;
     int operand[HD_LAYER_INPUTS], n_operands = operands(lo, l->node, operand);
     for (int i = 0; i < n_operands; i++) {
@@ -369,7 +373,7 @@ static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
         row_transfers(lo, y, &map, r, &own->plain);
         own->plain.first[r + 1] = own->plain.n;
     }
-    own->fills = own->plain.holes || y->c < y->cp;
+    own->fills = own->plain.holes || y->c < y->cp >> y->wide;
     if (s == HD_OK) transpose(lo, &map, y, own);
     if (s == HD_OK && own->plain.n > TRANSFERS_MAX) {
         own->plain.first = NULL;
@@ -541,8 +545,7 @@ static struct hd_refusal choose_tiles(const struct hd_lowering *lo, struct hd_ti
 }
 
 static bool streams(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
-    (void)lo, (void)l, (void)i; /* LX takes each transfer from the arena directly */
-    return false;
+    return (void)lo, (void)l, (void)i, false; /* LX takes each transfer from the arena directly */
 }
 
 static struct hd_tile_bytes tile_bytes(const struct hd_lowering *lo, const struct hd_tiling *lt) {

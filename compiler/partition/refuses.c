@@ -31,7 +31,7 @@ static const char *refuses_other(const hd_graph *g, const struct hd_node *n, con
     if (!border && ((n->n_in && n->in[0] >= 0 && g->tensors[n->in[0]].dtype == HD_I16) ||
                     (n->out[0] >= 0 && g->tensors[n->out[0]].dtype == HD_I16))) {
         *hint = "leave it int8 (heddle quantize without --mixed, or with a lower bound)";
-        return "of int16 the machine takes convolutions and dense layers only";
+        return "of int16 the machine takes convolutions, dense layers and moves";
     }
     if (n->out[0] >= 0 && is_byte(&g->tensors[n->out[0]])) {
         *hint = n->op == HD_IR_quantize ? "feed integers to the network" : "";

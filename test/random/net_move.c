@@ -57,7 +57,8 @@ static void concat(struct net *x, int in) {
         dim[axis] += t->dim[axis];
         parts[n++] = x->made[i];
     }
-    if (n < 4 && rng_next(&x->r) % 4 == 0) { /* a constant among them, as class tokens are */
+    if (n < 4 && rng_next(&x->r) % 4 == 0 &&
+        net_shape(x, in)->dtype != HD_I16) { /* a constant among them, as class tokens are */
         struct hd_tensor t = *net_shape(x, in);
         t.dim[axis] = rng_range(&x->r, 1, 3);
         dim[axis] += t.dim[axis];
@@ -104,12 +105,13 @@ static void pad(struct net *x, int in) {
     struct hd_tensor t = *net_shape(x, in);
     int64_t pads[2 * HD_MAX_RANK] = {0};
     int mode = rng_range(&x->r, 0, 3), node;
-    int8_t value = (int8_t)rng_range(&x->r, -128, 127);
+    int16_t value = (int16_t)rng_range(&x->r, -128, 127);
     for (int d = 0; d < t.rank; d++)
         for (int side = 0; side < 2; side++) {
             int most = mode == 2 ? (int)hd_min(t.dim[d] - 1, 3) : 3;
             if (rng_next(&x->r) % 2) pads[d + side * t.rank] = rng_range(&x->r, 0, most);
         }
+    if (t.dtype == HD_I16 && value % 4) value = 0; /* the machine takes no other */
     for (int d = 0; d < t.rank; d++) t.dim[d] += pads[d] + pads[d + t.rank];
     int ins[3] = {in, ints(x, 2 * t.rank, pads),
                   hd_graph_const(x->g, "v", t.dtype, 0, NULL, &value)};
@@ -169,6 +171,7 @@ static void rotate(struct net *x, int in) {
     int64_t size = t.dim[t.rank - 1], half = size / 2, length = 256, last = t.rank - 1, zero = 0;
     uint8_t table[256];
     int zp = rng_range(&x->r, -20, 20) + (t.dtype == HD_U8 ? 128 : 0), node, part[2];
+    if (t.dtype == HD_I16) return; /* tables are of bytes */
     int lo = t.dtype == HD_U8 ? 0 : -128;
     for (int i = 0; i < 256; i++) {
         int v = t.dtype == HD_U8 ? i : (int8_t)i;

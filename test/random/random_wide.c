@@ -1,6 +1,6 @@
-/* Random networks of convolutions and dense layers, most of whose tensors are int16; what the
- * machine does not take (sums of more than 24 bits, clips between multiples of 256, zero points,
- * other operations) is host work beside it. */
+/* Random networks of convolutions, dense layers and movement, most of whose tensors are int16; what
+ * the machine does not take (sums of more than 24 bits, clips between multiples of 256, zero
+ * points, other operations) is host work beside it. */
 #include "test/random/net.h"
 #include "test/random/random.h"
 
@@ -50,6 +50,10 @@ static hd_graph *generate(uint64_t seed, int n_layers, bool small) {
     x.made[x.n_made++] = in;
     for (int i = 0; i < n_layers; i++) {
         int from = x.made[x.n_made - 1], before = x.n_made;
+        if (rng_next(&x.r) % 3 == 0 || net_shape(&x, from)->rank > 4) {
+            net_move(&x, from);
+            continue;
+        }
         if (net_shape(&x, from)->rank < 4 || (i + 1 == n_layers && rng_next(&x.r) % 2))
             net_dense(&x, from);
         else
