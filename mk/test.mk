@@ -32,7 +32,7 @@ $(TB_DIR)/tb_%: test/rtl/tb_%.cc $(sort $(wildcard test/rtl/*.h test/rtl/*.sv)) 
 	    --Mdir $@.dir --top-module $(if $(wildcard test/rtl/tb_$*.sv),tb_$*,$*) \
 	    -CFLAGS "-I$(CURDIR) -std=c++17 -ffp-contract=off -DMACHINE=$(TB_MACHINE) $(filter -fsanitize%,$(MODE))" \
 	    -LDFLAGS "-lm $(filter -fsanitize% --coverage,$(MODE))" -o $(CURDIR)/$@ \
-	    $(call PKGS,$(TB_MACHINE)) $(RTL_SRCS) $(wildcard test/rtl/tb_$*.sv) $(CURDIR)/$< \
+	    $(call PKGS,$(TB_MACHINE)) $(RTL_SRCS) sim/$(RTL_SIM).sv $(wildcard test/rtl/tb_$*.sv) $(CURDIR)/$< \
 	    $(CURDIR)/$(B)/libheddle.a > $@.log 2>&1 || { cat $@.log; exit 1; }
 test-rtl: $(patsubst test/rtl/%.cc,$(TB_DIR)/%.ok,$(TB)) ## run the RTL benches (TB_MACHINE=tiny|base|big)
 

@@ -18,7 +18,7 @@ WANTED = 90
 PROOF_SECONDS = 60
 LEFT_OUT = "hd_gate.sv", "hd_time_check.sv"  # wiring, and checks
 PACKAGES = "build/gen/hd_isa_pkg.sv build/gen/hd_reg_pkg.sv build/gen/tiny/hd_cfg_pkg.sv hw/rtl/hd_bus_pkg.sv hw/rtl/hd_f32_pkg.sv"
-BENCHES = [f"build/release/test/rtl/tiny/tb_{n}" for n in ("hd_fifo", "hd_skid", "hd_mac2", "hd_f32", "hd_compute", "hd_top")]
+BENCHES = [f"build/release/test/rtl/tiny/tb_{n}" for n in ("hd_fifo", "hd_skid", "hd_mac2", "hd_f32", "hd_compute", "hd_sim")]
 PROGRAMS = ["build/release/test/chip/test_chip", "build/release/test/chip/hostile", "build/release/test/cosim/cosim",
             "build/release/test/cosim/random_vx"]
 CHECKS = [PROGRAMS[0], "build/release/test/cosim/cosim --count 30",

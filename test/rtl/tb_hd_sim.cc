@@ -1,6 +1,6 @@
 // The whole chip against the ISS: random programs of every unit, memory with and without jitter.
 // Compares the arena (which at the end holds all of XM), errors and cycles.
-// usage: tb_hd_top [programs] [first seed] [v = print every program's cycles]
+// usage: tb_hd_sim [programs] [first seed] [v = print every program's cycles]
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -517,6 +517,6 @@ int main(int argc, char **argv) {
             }
         }
     }
-    printf("tb_hd_top: %d seeds, ISS cycles / RTL cycles from %.3f to %.3f without jitter\n", n, lo, hi);
+    printf("tb_hd_sim: %d seeds, ISS cycles / RTL cycles from %.3f to %.3f without jitter\n", n, lo, hi);
     return 0;
 }
