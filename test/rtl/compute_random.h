@@ -105,7 +105,7 @@ inline Op random_map(Range xm_src, Range am_src, Range xm_dst, Range am_dst) {
     o.vx_nred = o.vx_red && o.vx_a_kind <= 4 ? pick(0, 4) : 0;
     o.vx_alu = pick(0, 5);
     o.vx_d_kind = pick(0, 2);
-    o.vx_fn = chance(30) ? pick(1, 7) : 0;
+    o.vx_fn = chance(30) ? pick(1, HD_FN_SIGMOID) : 0;
     o.vx_q = o.vx_d_kind == 2 ? pick(-32, 31) : 0;
     o.vx_use_bias = chance(50);
     o.vx_scale_pm = chance(50);
@@ -137,7 +137,7 @@ inline Op random_dw(Range src, Range am_src, Range xm_dst, Range am_dst) {
     o.vx_a_kind = pick(2, 3);
     o.vx_b_kind = chance(50) ? 4 : 0; // 0: sums go on
     o.vx_d_kind = pick(0, 2);
-    o.vx_fn = chance(30) ? pick(1, 7) : 0;
+    o.vx_fn = chance(30) ? pick(1, HD_FN_SIGMOID) : 0;
     o.vx_q = o.vx_d_kind == 2 ? pick(-32, 31) : 0;
     o.vx_use_bias = chance(50);
     o.vx_scale_pm = chance(50);
