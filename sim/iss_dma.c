@@ -183,7 +183,8 @@ static unsigned lw_error(const hd_iss *iss, const uint32_t *words) {
 #define GET(f) hd_field_get(words, HD_F_lw_##f)
     int64_t mem = GET(mem), steps = GET(src) | GET(s1), axi = hd_axi_bytes(&iss->m);
     bool col = GET(col) != 0;
-    if (mem > HD_V_lw_mem_tm || (col && (mem != HD_V_lw_mem_wm || GET(count) > UINT16_MAX)) ||
+    if (mem > HD_V_lw_mem_tm || (col && !iss->m.functions) ||
+        (col && (mem != HD_V_lw_mem_wm || GET(count) > UINT16_MAX)) ||
         (GET(cut) && (mem != HD_V_lw_mem_pm || GET(cut) * axi >= hd_pm_word_bytes(&iss->m))))
         return HD_ERR_operand;
     if (col) {

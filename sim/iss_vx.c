@@ -78,10 +78,25 @@ static bool to_am(const struct map *o) {
     return o->d_kind == HD_V_vx_dest_am_f32 || o->d_kind == HD_V_vx_dest_am_int32;
 }
 
+static bool is_small(uint32_t imm) {
+    return (int32_t)imm >= -DW_IMM && (int32_t)imm <= DW_IMM;
+}
+
+/* What VX without functions has. */
+static bool is_plain(const struct map *o) {
+    bool two = o->alu != HD_V_vx_alu_a;
+    if (o->fn || o->lanes || o->tail || o->alu > HD_V_vx_alu_sub || o->a_kind > HD_V_vx_kind_zero)
+        return false;
+    if (is_f32(o->a_kind) && o->red == HD_V_vx_red_max) return false;
+    if (!is_small(o->a_imm) || (o->a_kind == HD_V_vx_kind_am_int32 && o->a_imm)) return false;
+    return !two || (is_small(o->b_imm) && o->b_kind != HD_V_vx_kind_am_int32 &&
+                    o->b_kind <= HD_V_vx_kind_zero);
+}
+
 /* Operands that map and dw share. */
 static bool common_legal(const hd_iss *iss, const struct map *o) {
     return o->tail <= (int)iss->m.n && o->lut <= HD_TM_TABLES && !(o->lut && to_am(o)) &&
-           o->fn <= (iss->m.functions ? HD_V_vx_fn_sigmoid : HD_V_vx_fn_none);
+           (iss->m.functions ? o->fn <= HD_V_vx_fn_sigmoid : is_plain(o));
 }
 
 static bool map_legal(const hd_iss *iss, const struct map *o) {

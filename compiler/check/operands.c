@@ -196,6 +196,9 @@ static void check_lw(struct hd_check *k, struct hd_check_op *op, const uint32_t 
         const int64_t step[2] = {GET(lw_s2), s1[0]};
         at_most(k, op, "count", count, UINT16_MAX);
         if (mem) hd_check_add(k, true, op, "col is for WM, mem is %lld", (long long)mem);
+        if (!k->m->functions)
+            hd_check_add(k, true, op,
+                         "col is 1, a machine without functions (functions = 0) has none");
         if (mem) return;
         touch(k, op, names[0], spaces[0], 1, GET(lw_dst), &nest, d1, 0, count, true);
         touch_dram(k, op, GET(lw_seg), GET(lw_src), &rows, step, count * k->m->n, false, windows);
@@ -238,7 +241,34 @@ static int64_t vx_place(int64_t d_kind) {
 }
 
 /* Operands of what happens to a result, of map and dw. */
+/* What VX lacks beside functions on a machine without them. */
+static void check_plain(struct hd_check *k, struct hd_check_op *op, const uint32_t *w) {
+    enum { IMM = 255 };
+    int64_t a = GET(vx_a_kind), b = GET(vx_b_kind), alu = GET(vx_alu), imm = GET(vx_a_imm);
+    bool two = alu != HD_V_vx_alu_a;
+    bool sums = a == HD_V_vx_kind_am_int32, max = GET(vx_red) == HD_V_vx_red_max;
+    if (k->m->functions) return;
+    if (alu > HD_V_vx_alu_sub || GET(vx_lanes) || GET(vx_tail) || a > HD_V_vx_kind_zero ||
+        (a == HD_V_vx_kind_am_f32 && max) ||
+        (two && (b == HD_V_vx_kind_am_int32 || b > HD_V_vx_kind_zero)))
+        hd_check_add(
+            k, true, op,
+            "alu %lld, a_kind %lld, b_kind %lld, lanes %lld, tail %lld: a machine without "
+            "functions has alu 0 to 2, a_kind 0 to 4 (1 without a maximum), b_kind 1 to 4, "
+            "neither lanes nor tail",
+            (long long)alu, (long long)a, (long long)b, (long long)GET(vx_lanes),
+            (long long)GET(vx_tail));
+    if (imm < (sums ? 0 : -IMM) || imm > (sums ? 0 : IMM))
+        hd_check_add(k, true, op,
+                     "a_imm is %lld, without functions -255 to 255, with a_kind 0 it is 0",
+                     (long long)imm);
+    if (two && (GET(vx_b_imm) < -IMM || GET(vx_b_imm) > IMM))
+        hd_check_add(k, true, op, "b_imm is %lld, without functions -255 to 255",
+                     (long long)GET(vx_b_imm));
+}
+
 static void check_result(struct hd_check *k, struct hd_check_op *op, const uint32_t *w) {
+    check_plain(k, op, w);
     at_most(k, op, "tail", GET(vx_tail), k->m->n);
     at_most(k, op, "lut", GET(vx_lut), HD_TM_TABLES);
     at_most(k, op, "fn", GET(vx_fn), hd_value_max(HD_F_vx_fn));

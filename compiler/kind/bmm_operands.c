@@ -221,9 +221,9 @@ void hd_bmm_views(struct hd_lowering *lo, const bool *machine, bool *strides) {
 }
 
 const char *hd_bmm_refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
-    const hd_graph *g = lo->g;
-    const struct hd_node *n = &g->nodes[node];
-    const struct hd_tensor *a = &g->tensors[n->in[0]], *w = &g->tensors[n->in[1]];
+    const struct hd_node *n = &lo->g->nodes[node];
+    const struct hd_tensor *a = &lo->g->tensors[n->in[0]], *w = &lo->g->tensors[n->in[1]];
+    if (hd_lacks_functions(lo, out_hint)) return hd_lacks_functions(lo, out_hint);
     *out_hint = "";
     if (a->rank < 2 || w->rank < 2) return "an operand has less than two dimensions";
     if (a->data || w->data) {
@@ -237,7 +237,7 @@ const char *hd_bmm_refuses(const struct hd_lowering *lo, int node, const char **
     const int t[] = {n->in[0], n->in[1], n->out[0]};
     for (int r = 0; r < 3; r++) {
         struct found f;
-        if (fits(lo, &g->tensors[n->out[0]], (enum role)r, t[r], 0, NULL, &f)) continue;
+        if (fits(lo, &lo->g->tensors[n->out[0]], (enum role)r, t[r], 0, NULL, &f)) continue;
         *out_hint = "int8 or uint8 tensors with dimensions up to 65535";
         return "operand or result do not lie in rows";
     }

@@ -205,7 +205,7 @@ static const char *refuses_broadcast(const struct hd_lowering *lo, int in, int o
 static const char *refuses_add(const struct hd_lowering *lo, int node, const char **out_hint) {
     const struct hd_node *n = &lo->g->nodes[node];
     struct hd_mtensor first, x;
-    if (pair_of(n->op)->fn && hd_lacks_functions(lo, out_hint))
+    if (pair_of(n->op)->alu > HD_V_vx_alu_sub && hd_lacks_functions(lo, out_hint))
         return hd_lacks_functions(lo, out_hint);
     for (int i = 0; i < 2; i++) {
         if (!hd_operand_shape(lo, n, i, i ? &x : &first)) return NULL; /* has its own message */

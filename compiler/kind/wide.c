@@ -62,8 +62,8 @@ static const char *refuses(const struct hd_lowering *lo, int node, const char **
     const hd_graph *g = lo->g;
     const struct hd_node *n = &g->nodes[node];
     bool from = g->tensors[n->in[0]].dtype == HD_I16, to = g->tensors[n->out[0]].dtype == HD_I16;
-    const char *why = hd_matmul_refuses(lo, node, out_hint);
-    if (why) return why;
+    const char *why = hd_lacks_functions(lo, out_hint);
+    if (why || (why = hd_matmul_refuses(lo, node, out_hint))) return why;
     if ((from && hd_attr_int(n, "x_zp", 0)) || (to && hd_attr_int(n, "y_zp", 0))) {
         *out_hint = "quantise with the zero point 0 (heddle quantize --mixed)";
         return "an int16 tensor has a zero point";

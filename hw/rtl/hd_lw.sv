@@ -47,6 +47,7 @@ module hd_lw (
   localparam int unsigned WmPartBits = $clog2(WmBytes / AxiBytes);
   localparam int unsigned PmPartBits = $clog2(PmBytes / AxiBytes);
   localparam int unsigned TmPartBits = $clog2(hd_isa_pkg::TmWordBytes / AxiBytes);
+  localparam bit          HasCol     = hd_cfg_pkg::Functions != 0;  // for attention alone
   localparam bit          Split      = N < AxiBytes;  // a beat of a column-wise run: one word
   localparam int unsigned ColBytes   = Split ? N : AxiBytes;  // of a beat
   localparam int unsigned ColBits    = $clog2(ColBytes);
@@ -93,7 +94,7 @@ module hd_lw (
     runs.ext      = now.src;
     runs.loc      = {4'd0, now.dst};
     runs.run      = now.count;
-    if (now.col) begin
+    if (now.col && HasCol) begin
       runs.n        = {now.n1, Split ? now.count[15:0] : 16'd1, rows};
       runs.ext_step = {now.s1, 32'(N), now.s2};
       runs.loc_step = {4'd0, now.d1, 28'd1, 28'd0};
@@ -105,10 +106,10 @@ module hd_lw (
     op_bad = hd_reg_pkg::ErrNone;
     if (now.count == 24'd0 || now.n1 == 16'd0 || now.seg > hd_isa_pkg::SegArena ||
         now.mem > hd_isa_pkg::LwMemTm ||
-        (now.col && (now.mem != hd_isa_pkg::LwMemWm || now.count > 24'hffff)) ||
+        (now.col && (now.mem != hd_isa_pkg::LwMemWm || now.count > 24'hffff || !HasCol)) ||
         (now.cut != 6'd0 && (now.mem != hd_isa_pkg::LwMemPm || (now.cut >> PmPartBits) != 6'd0)))
       op_bad = hd_reg_pkg::ErrOperand;
-    else if (now.col ? (now.src[ColBits-1:0] | now.s1[ColBits-1:0] | now.s2[ColBits-1:0]) != '0 :
+    else if (now.col && HasCol ? (now.src[ColBits-1:0] | now.s1[ColBits-1:0] | now.s2[ColBits-1:0]) != '0 :
                        (now.src[OffBits-1:0] | now.s1[OffBits-1:0]) != '0)
       op_bad = hd_reg_pkg::ErrRange;
     if (op_i.code != hd_isa_pkg::LwLoad) op_bad = hd_reg_pkg::ErrEncoding;
@@ -118,7 +119,7 @@ module hd_lw (
     .clk_i(clk), .rst_ni, .stop_i,
     .op_valid_i, .op_ready_o, .join_i(!now.col && now.cut == 6'd0),
     .scale_i(4'(OffBits) + part_bits(now.mem)), .runs_i(runs),
-    .keep_i({op_bad, now.seg[0], now.col, now.mem, now.cut}),
+    .keep_i({op_bad, now.seg[0], now.col && HasCol, now.mem, now.cut}),
     .load_o(load), .keep_o(joined), .run_o(j_count),
     .adv_i(a_adv), .valid_o(a_valid), .fail_i(fail), .ext_o(ext), .loc_o({unused_loc, loc}),
     .level_o(unused_level), .last_o(a_last),

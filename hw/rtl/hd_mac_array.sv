@@ -50,6 +50,7 @@ module hd_mac_array (
   logic [1:0] uns_q;
 
 `ifdef SYNTHESIS
+  localparam bit          HasCol   = hd_cfg_pkg::Functions != 0;  // hd_lw refuses columns otherwise
   logic [8*N*K-1:0]   w1;     // read registers of the memory
   logic [18*N*G4-1:0] sums4;
 
@@ -58,10 +59,10 @@ module hd_mac_array (
     logic [8*AxiBytes-1:0] wdata;
     always_comb
       for (int unsigned b = 0; b < AxiBytes; b++) begin
-        be[b] = part_i.wm && (part_i.col ? 32'(part_i.k) == (p * AxiBytes + b) % K &&
+        be[b] = part_i.wm && (part_i.col && HasCol ? 32'(part_i.k) == (p * AxiBytes + b) % K &&
                                   32'(part_i.part) == (p * AxiBytes + b) / K / AxiBytes :
                                   part_i.part == 9'(p));
-        wdata[8 * b +: 8] = part_i.col ? wdata_i[8 * ((p * AxiBytes + b) / K % AxiBytes) +: 8] :
+        wdata[8 * b +: 8] = part_i.col && HasCol ? wdata_i[8 * ((p * AxiBytes + b) / K % AxiBytes) +: 8] :
                                      wdata_i[8 * b +: 8];
       end
     hd_ram #(.Width(8 * AxiBytes), .Depth(Words), .BeBits(8)) u_ram (

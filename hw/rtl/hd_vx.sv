@@ -87,13 +87,25 @@ module hd_vx (
   logic             bad_any_q;
   // load: the operation in issue ends. Data of the next are taken then, whether it is accepted or not:
   // that is known late.
-  logic             accept, load, dw, pairs, sums, to_am, fn;
+  logic             accept, load, dw, pairs, sums, to_am, fn, plain;
+
+  function automatic logic in_byte(input logic [31:0] imm);
+    in_byte = signed'(imm) >= -255 && signed'(imm) <= 255;
+  endfunction
 
   assign fn    = p.fn != hd_isa_pkg::VxFnNone;
   assign dw    = op_i.code == hd_isa_pkg::VxDw;
   assign sums  = dw && p.b_kind == hd_isa_pkg::VxKindAmInt32;
   assign pairs = dw && p.b_kind != hd_isa_pkg::VxKindZero && !sums;
   assign to_am = p.d_kind == hd_isa_pkg::VxDestAmF32 || p.d_kind == hd_isa_pkg::VxDestAmInt32;
+
+  // What VX without functions has.
+  assign plain = !fn && !p.lanes && p.tail == 7'd0 && p.alu <= hd_isa_pkg::VxAluSub &&
+                 p.a_kind <= hd_isa_pkg::VxKindZero && in_byte(p.a_imm) &&
+                 !(p.a_kind == hd_isa_pkg::VxKindAmF32 && p.red == hd_isa_pkg::VxRedMax) &&
+                 !(p.a_kind == hd_isa_pkg::VxKindAmInt32 && p.a_imm != 32'd0) &&
+                 (p.alu == hd_isa_pkg::VxAluA || (in_byte(p.b_imm) && p.b_kind != hd_isa_pkg::VxKindAmInt32 &&
+                                                  p.b_kind <= hd_isa_pkg::VxKindZero));
 
   // The rows of a dw are its loop 0, and reduce; the columns are loop 1.
   always_comb begin
@@ -114,9 +126,9 @@ module hd_vx (
                p.alu != hd_isa_pkg::VxAluA ||
                (pairs && (p.b_kind != p.a_kind || p.sx != 2'd2 || p.n0 < 16'd2)) ||
                p.red != hd_isa_pkg::VxRedNone || p.d_kind == hd_isa_pkg::VxDestXmTransposed ||
-               signed'(p.a_imm) < -255 || signed'(p.a_imm) > 255))
+               !in_byte(p.a_imm)))
       bad = hd_reg_pkg::ErrOperand;
-    if (hd_cfg_pkg::Functions == 0 ? fn : p.fn > hd_isa_pkg::VxFnSigmoid)
+    if (hd_cfg_pkg::Functions == 0 ? !plain : p.fn > hd_isa_pkg::VxFnSigmoid)
       bad = hd_reg_pkg::ErrOperand;
     if (!dw && op_i.code != hd_isa_pkg::VxMap) bad = hd_reg_pkg::ErrEncoding;
   end

@@ -12,6 +12,9 @@
 // takes VxCycles more, a function 8, before the alu when that multiplies, else behind it; a table 1.
 // Throughput: an iteration in VxCycles cycles; of a dw without a result, 1.
 // Stalls: never.
+//
+// A machine without functions has neither products, max and min of two operands, reductions across
+// lanes, operands of PM, nor an int32 B (hd_vx refuses them).
 module hd_vx_lanes (
   input  logic                                       clk_i, rst_ni,
 
@@ -54,6 +57,7 @@ module hd_vx_lanes (
   localparam int unsigned Depth    = 13;
   localparam int unsigned FnDepth  = hd_isa_pkg::VxFnCycles;
   localparam bit          HasFn    = hd_cfg_pkg::Functions != 0;
+  localparam int unsigned BBits    = HasFn ? 32 : 10;  // of an integer B
   localparam int unsigned V        = hd_cfg_pkg::VxLanes;
   localparam int unsigned Groups   = hd_cfg_pkg::VxCycles;
   localparam int unsigned GBits    = Groups > 1 ? $clog2(Groups) : 1;
@@ -204,11 +208,12 @@ module hd_vx_lanes (
   logic [Groups:1]     across_v_q;
   logic [SlotBits-1:0] across_s_q [1:Groups];
   logic [GBits-1:0]    join_g_q, back_g_q;
-  logic                across;
+  logic                goes_across, across;
   logic [SlotBits-1:0] across_slot;
 
   assign ends        = v_q[2] && last2_q;
-  assign across      = across_v_q[Groups];
+  assign goes_across = HasFn && lanes[s_q[2]];
+  assign across      = HasFn && across_v_q[Groups];
   assign across_slot = across_s_q[Groups];
   assign fn_before   = HasFn && v_q[9] && fn[s_q[9]] != hd_isa_pkg::VxFnNone &&
                        alu[s_q[9]] == hd_isa_pkg::VxAluMul;
@@ -222,9 +227,9 @@ module hd_vx_lanes (
   assign s13         = fn_back13 ? fn_slot : s_q[13];
 
   always_ff @(posedge clk_i) begin
-    v_q <= rst_ni ? {v_q[12:10], v9, v_q[8:3], (ends && !lanes[s_q[2]]) || across, v_q[1],
+    v_q <= rst_ni ? {v_q[12:10], v9, v_q[8:3], (ends && !goes_across) || across, v_q[1],
                      map_valid || dw_valid} : '0;
-    across_v_q    <= rst_ni ? Groups'({across_v_q, ends && lanes[s_q[2]]}) : '0;
+    across_v_q    <= rst_ni ? Groups'({across_v_q, ends && goes_across}) : '0;
     across_s_q[1] <= s_q[2];
     for (int unsigned i = 2; i <= Groups; i++) across_s_q[i] <= across_s_q[i - 1];
     if (!rst_ni) begin
@@ -269,6 +274,27 @@ module hd_vx_lanes (
   logic [31:0]     whole_q, held_q;     // of the groups so far; of all, for those behind the first
   logic [32*V-1:0] ta_q, tb_q, scale3_q, scale4_q, scale5_q;
 
+  // An operand of a lane: its word of AM, of PM, its byte of XM, and what is added to integers.
+  function automatic logic [31:0] operand(input logic [2:0] kind, input logic [31:0] am, pm,
+                                          input logic [7:0] xm, input logic [31:0] imm);
+    logic [9:0] x;
+    if (HasFn)
+      unique case (kind)
+        hd_isa_pkg::VxKindAmInt32: operand = am + imm;
+        hd_isa_pkg::VxKindAmF32:   operand = am;
+        hd_isa_pkg::VxKindPmInt32: operand = pm + imm;
+        hd_isa_pkg::VxKindPmF32:   operand = pm;
+        hd_isa_pkg::VxKindXmInt8:  operand = 32'(signed'(xm)) + imm;
+        hd_isa_pkg::VxKindXmUint8: operand = 32'(xm) + imm;
+        default:                   operand = imm;
+      endcase
+    else begin
+      x = kind == hd_isa_pkg::VxKindZero ? '0 : {{2{xm[7] && kind == hd_isa_pkg::VxKindXmInt8}}, xm};
+      x = x + imm[9:0];
+      operand = kind <= hd_isa_pkg::VxKindAmF32 ? am : {{22{x[9]}}, x};
+    end
+  endfunction
+
   // Its own inverse: the order of binary32 becomes that of int32.
   function automatic logic [31:0] order(input logic [31:0] v);
     order = {v[31], v[30:0] ^ {31{v[31]}}};
@@ -280,7 +306,7 @@ module hd_vx_lanes (
 
   always_ff @(posedge clk_i) begin
     // 3
-    if (across_v_q[1] || across) begin : gen_whole
+    if (HasFn && (across_v_q[1] || across)) begin : gen_whole
       logic        max;
       logic [31:0] whole;
       max = red[across_s_q[1]] == hd_isa_pkg::VxRedMax;
@@ -298,11 +324,11 @@ module hd_vx_lanes (
           scale3_q[32 * n +: 32] <= ps_l[Groups-1][n];
         end
     end
-    if (ends && !lanes[s_q[2]]) begin : gen_plain
+    if (ends && !goes_across) begin : gen_plain
       logic [32*V-1:0] sums;
       sums = sums_of(sum_now, dw_g2_q);
       for (int unsigned n = 0; n < V; n++) begin
-        ta_q[32 * n +: 32]     <= total[s_q[2]] ? order(acc[0][n]) :
+        ta_q[32 * n +: 32]     <= HasFn && total[s_q[2]] ? order(acc[0][n]) :
                                   (dw[s_q[2]] ? sums[32 * n +: 32] : acc[0][n]) +
                                   (use_bias[s_q[2]] ? pb2[n] : 32'd0);
         tb_q[32 * n +: 32]     <= tb2[n];
@@ -311,13 +337,13 @@ module hd_vx_lanes (
     end
     // 3, first step across lanes
     for (int unsigned i = Groups - 1; i > 0; i--)
-      if (across_v_q[i])
+      if (HasFn && across_v_q[i])
         for (int unsigned n = 0; n < V; n++) begin
           tb_l[i][n] = tb_l[i - 1][n];
           pb_l[i][n] = pb_l[i - 1][n];
           ps_l[i][n] = ps_l[i - 1][n];
         end
-    if (ends && lanes[s_q[2]]) begin
+    if (ends && goes_across) begin
       for (int unsigned n = 0; n < V; n++) tree[n] = acc[0][n];
       for (int unsigned i = 1; i < Joined; i = 2 * i)
         for (int unsigned n = 0; n + i < V; n = n + 2 * i)
@@ -364,18 +390,10 @@ module hd_vx_lanes (
       xm = bytes_of(a_xm_i, map_g_q);
       c = consts_of(pm_i, map_g_q);
       for (int unsigned n = 0; n < V; n++)
-        unique case (a_kind[map_slot])
-          hd_isa_pkg::VxKindAmInt32: ta[n] = am[32 * n +: 32] + a_imm[map_slot];
-          hd_isa_pkg::VxKindAmF32:   ta[n] = am[32 * n +: 32];
-          hd_isa_pkg::VxKindPmInt32: ta[n] = c[64 * n +: 32] + a_imm[map_slot];
-          hd_isa_pkg::VxKindPmF32:   ta[n] = c[64 * n +: 32];
-          hd_isa_pkg::VxKindXmInt8:  ta[n] = 32'(signed'(xm[8 * n +: 8])) + a_imm[map_slot];
-          hd_isa_pkg::VxKindXmUint8: ta[n] = 32'(xm[8 * n +: 8]) + a_imm[map_slot];
-          default:                   ta[n] = a_imm[map_slot];
-        endcase
-      if (total[map_slot])
+        ta[n] = operand(a_kind[map_slot], am[32 * n +: 32], c[64 * n +: 32], xm[8 * n +: 8], a_imm[map_slot]);
+      if (HasFn && total[map_slot])
         for (int unsigned n = 0; n < V; n++) ta[n] = order(ta[n]);
-      if (map_tail && tail[map_slot] != 7'(N))
+      if (HasFn && map_tail && tail[map_slot] != 7'(N))
         for (int unsigned n = 0; n < V; n++)
           if (V * 32'(map_g_q) + n >= 32'(tail[map_slot]))
             ta[n] = {red[map_slot] == hd_isa_pkg::VxRedMax, 31'd0};
@@ -385,15 +403,7 @@ module hd_vx_lanes (
         for (int unsigned n = 0; n < V; n++) begin
           pb[n] = c[64 * n +: 32];
           ps[n] = scale_pm[map_slot] ? c[64 * n + 32 +: 32] : a_scale[map_slot];
-          unique case (b_kind[map_slot])
-            hd_isa_pkg::VxKindAmInt32: tb[n] = am[32 * n +: 32] + b_imm[map_slot];
-            hd_isa_pkg::VxKindAmF32:   tb[n] = am[32 * n +: 32];
-            hd_isa_pkg::VxKindPmInt32: tb[n] = c[64 * n +: 32] + b_imm[map_slot];
-            hd_isa_pkg::VxKindPmF32:   tb[n] = c[64 * n +: 32];
-            hd_isa_pkg::VxKindXmInt8:  tb[n] = 32'(signed'(xm[8 * n +: 8])) + b_imm[map_slot];
-            hd_isa_pkg::VxKindXmUint8: tb[n] = 32'(xm[8 * n +: 8]) + b_imm[map_slot];
-            default:                   tb[n] = b_imm[map_slot];
-          endcase
+          tb[n] = operand(b_kind[map_slot], am[32 * n +: 32], c[64 * n +: 32], xm[8 * n +: 8], b_imm[map_slot]);
         end
       end
     end
@@ -413,7 +423,7 @@ module hd_vx_lanes (
   hd_f32_from_int #(.Lanes(V)) u_from_a (
     .clk_i, .rst_ni, .en_i(v_q[3]), .raw_i(a_f32[s_q[3]]), .a_i(ta_q), .y_o(a5)
   );
-  hd_f32_from_int #(.Lanes(V)) u_from_b (
+  hd_f32_from_int #(.Lanes(V), .Bits(BBits)) u_from_b (
     .clk_i, .rst_ni, .en_i(b3_en), .raw_i(b_f32[s_q[3]]), .a_i(tb_q), .y_o(b5)
   );
   hd_f32_mul #(.Lanes(V)) u_scale_a (
@@ -475,17 +485,21 @@ module hd_vx_lanes (
     .a_i(fa), .en_i(add_en), .sub_i(alu[s9] == hd_isa_pkg::VxAluSub), .b_i(fb),
     .y_o(sum)
   );
-  hd_f32_mul #(.Lanes(V)) u_mul (
-    .clk_i, .rst_ni,
-    .a_i(fn_back9 ? fn_y : fa), .en_i(mul_en), .b_i(fn_back9 ? fn_b : fb),
-    .y_o(prod)
-  );
+  if (HasFn) begin : gen_mul
+    hd_f32_mul #(.Lanes(V)) u_mul (
+      .clk_i, .rst_ni,
+      .a_i(fn_back9 ? fn_y : fa), .en_i(mul_en), .b_i(fn_back9 ? fn_b : fb),
+      .y_o(prod)
+    );
+  end else begin : gen_no_mul
+    assign prod = '0;
+  end
 
   always_ff @(posedge clk_i) begin
     if (v_q[12]) pick13_q <= pick12_q;
     if (v_q[11]) pick12_q <= pick11_q;
     if (v_q[10]) pick11_q <= pick10_q;
-    if (v_q[9] && (alu[s_q[9]] == hd_isa_pkg::VxAluMax ||
+    if (HasFn && v_q[9] && (alu[s_q[9]] == hd_isa_pkg::VxAluMax ||
         alu[s_q[9]] == hd_isa_pkg::VxAluMin)) begin
       for (int unsigned n = 0; n < V; n++) begin : gen_pick
         logic [31:0] x, y;
@@ -506,7 +520,7 @@ module hd_vx_lanes (
   always_comb begin
     r = pick13_q;
     if (alu[s_q[13]] == hd_isa_pkg::VxAluAdd || alu[s_q[13]] == hd_isa_pkg::VxAluSub) r = sum;
-    if (alu[s_q[13]] == hd_isa_pkg::VxAluMul) r = prod;
+    if (HasFn && alu[s_q[13]] == hd_isa_pkg::VxAluMul) r = prod;
   end
 
   // ---- result -----------------------------------------------------------------------------------

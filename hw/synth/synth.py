@@ -83,6 +83,11 @@ def modules_of(path):
     return found
 
 
+def parameters_of(lines):
+    """{parameter: its value} of a module's RTLIL or ports."""
+    return dict(re.findall(r"^  parameter \\(\w+) (\S+)", "".join(lines), re.M))
+
+
 def elaborate(work, read):
     """{module: (file of its RTLIL, instances in the machine, groups of lanes of which it has one, or 0)}, the file of
     all as black boxes, {module: its ports}, {module: modules in it}."""
@@ -103,8 +108,10 @@ def elaborate(work, read):
     for i, n in enumerate(sorted(counts)):
         base, il = base_name(n), f"{work}/{base_name(n)}-{i}.il"
         if base in LANES:
-            lanes = int(next(l for l in modules[n] if re.match(r"  parameter \\Lanes ", l)).split()[2])
-            script += (f"design -load all\nhierarchy -top {base} -chparam Lanes {LANES[base]}\n"
+            given = parameters_of(modules[n])
+            lanes = int(given["Lanes"])
+            script += (f"design -load all\nhierarchy -top {base} "
+                       + " ".join(f"-chparam {p} {v}" for p, v in {**given, "Lanes": LANES[base]}.items()) + "\n"
                        f"rename -top the_module\nselect the_module\nwrite_rtlil -selected {il}\n")
             lanes_of[n] = lanes // LANES[base]
         else:
@@ -144,7 +151,8 @@ def key_of(name, inside, ports, files):
     parameters = used_lines(open(files["hd_cfg_pkg"]).read(), text)
     text += "".join(text_of(path) for package, path in sorted(files.items())
                     if f"{package}::" in text and package != "hd_cfg_pkg") + parameters
-    lanes = [f"Lanes {LANES[base]}"] if base in LANES else [ports[name]]
+    lanes = ([f"{p} {v}" for p, v in parameters_of([ports[name]]).items() if p != "Lanes"] + [f"Lanes {LANES[base]}"]
+             if base in LANES else [ports[name]])
     return hashlib.sha256("\n".join([base, text, *lanes, *(n + ports[n] for n in sorted(inside)), SYNTH, MAP_LUTS,
                                      VERSION]).encode()).hexdigest()[:24]
 

@@ -138,7 +138,7 @@ static bool random_lw(struct gen *g) {
     int64_t run = count * bytes - cut * axi;
     apart(g, 1, &n, count, 4, &d);
     s = gen_chance(g, 40) ? run : gen_pick(g, -20, 60) * axi;
-    bool col = !mem && gen_chance(g, 30);
+    bool col = !mem && g->m->functions && gen_chance(g, 30);
     int64_t rows[2] = {g->m->k, n}, steps[2];
     if (col) {
         if (axi > g->m->n) axi = g->m->n;
@@ -230,8 +230,13 @@ static void set_result(struct gen *g, int64_t lut) {
     gen_set(g, HD_F_vx_fn,
             g->m->functions && gen_chance(g, 40) ? gen_pick(g, 1, HD_V_vx_fn_sigmoid) : 0),
         gen_set(g, HD_F_vx_lut, lut);
-    gen_set(g, HD_F_vx_tail, gen_chance(g, 30) ? gen_pick(g, 1, g->m->n) : 0);
+    gen_set(g, HD_F_vx_tail, g->m->functions && gen_chance(g, 30) ? gen_pick(g, 1, g->m->n) : 0);
     gen_set(g, HD_F_vx_q, gen_chance(g, 30) ? near_zero(g, -32, 31) : 0);
+}
+
+static int64_t random_imm(struct gen *g) {
+    if (!g->m->functions) return near_zero(g, -255, 255);
+    return gen_chance(g, 10) ? (int32_t)rng_next(&g->r) : near_zero(g, -300, 300);
 }
 
 static bool random_vx(struct gen *g) {
@@ -240,9 +245,11 @@ static bool random_vx(struct gen *g) {
     static const enum hd_field f[4][5] = {LOOP(0), LOOP(1), LOOP(2), LOOP(3)};
 #undef LOOP
     int64_t n[4], as[4], bs[4], ds[4] = {0}, ps[4];
-    int64_t a_kind = gen_pick(g, 0, 6), b_kind = gen_pick(g, 0, 6), alu = gen_pick(g, 0, 5);
+    const bool full = g->m->functions; /* others lack some operands and operations */
+    int64_t a_kind = gen_pick(g, 0, full ? 6 : 4), b_kind = gen_pick(g, !full, full ? 6 : 4);
+    int64_t alu = gen_pick(g, 0, full ? 5 : 2);
     bool a_f32 = a_kind == 1 || a_kind == 6, turned = gen_chance(g, 10);
-    int64_t red = a_f32 ? gen_pick(g, 0, 1) * 2 : gen_pick(g, 0, 2);
+    int64_t red = a_f32 ? gen_pick(g, 0, full) * 2 : gen_pick(g, 0, 2);
     int64_t nred = red && a_kind < 5 && !turned ? gen_pick(g, 0, 4) : 0;
     bool bias = gen_chance(g, 40), scale_pm = gen_chance(g, 40),
          to_am = !turned && gen_chance(g, 40);
@@ -279,13 +286,11 @@ static bool random_vx(struct gen *g) {
         gen_set(g, HD_F_vx_red, red);
     gen_set(g, HD_F_vx_nred, nred);
     gen_set(g, HD_F_vx_d_kind, turned ? 3 : to_am ? gen_pick(g, 1, 2) : 0);
-    gen_set(g, HD_F_vx_lanes, red && gen_chance(g, 40));
+    gen_set(g, HD_F_vx_lanes, full && red && gen_chance(g, 40));
     gen_set(g, HD_F_vx_a, a), gen_set(g, HD_F_vx_b, b), gen_set(g, HD_F_vx_d, d),
         gen_set(g, HD_F_vx_p, p);
-    gen_set(g, HD_F_vx_a_imm,
-            gen_chance(g, 10) ? (int32_t)rng_next(&g->r) : near_zero(g, -300, 300));
-    gen_set(g, HD_F_vx_b_imm,
-            gen_chance(g, 10) ? (int32_t)rng_next(&g->r) : near_zero(g, -300, 300));
+    gen_set(g, HD_F_vx_a_imm, full || a_kind ? random_imm(g) : 0);
+    gen_set(g, HD_F_vx_b_imm, random_imm(g));
     set_float(g, HD_F_vx_a_scale), set_float(g, HD_F_vx_b_scale);
     int64_t lo = gen_chance(g, 60) ? -128 : near_zero(g, -300, 100);
     gen_set(g, HD_F_vx_lo, lo),
