@@ -147,7 +147,7 @@ int main(int argc, char **argv) {
     long total = 0;
     for (int i = 0; i < kCorners; i++)
         for (int j = 0; j < kCorners && b.bad < 20; j++) {
-            Op op = {{}, {}, 0, 0, -128, 127, 1 + (i + j) % 7, 0, 0};
+            Op op = {{}, {}, 0, 0, -128, 127, 1 + (i + j) % HD_FN_SIGMOID, 0, 0};
             for (int n = 0; n < kLanes; n++) {
                 op.a[n] = kCorner[i] | uint32_t(n & 1) << 31;
                 op.b[n] = kCorner[j] | uint32_t(n >> 1 & 1) << 31;
@@ -157,14 +157,14 @@ int main(int argc, char **argv) {
             op.zp = 128;
             op.lo = 0;
             op.hi = 255;
-            op.fn = 1 + (i + j + 3) % 7;
+            op.fn = 1 + (i + j + 3) % HD_FN_SIGMOID;
             op.word = 1;
             op.q = int(rng() % 64) - 32;
             b.step(op);
             total += 2;
         }
     for (long v = 0; v < vectors && b.bad < 20; v++, total++) {
-        Op op = {{}, {}, int(rng() & 1), 0, 0, 0, int(1 + rng() % 7), int(rng() & 1), 0};
+        Op op = {{}, {}, int(rng() & 1), 0, 0, 0, int(1 + rng() % HD_FN_SIGMOID), int(rng() & 1), 0};
         if (rng() & 1) op.q = int(rng() % 64) - 32;
         bool uns = rng() & 1;
         op.zp = rng() % 16 ? int(rng() % 256) - (uns ? 0 : 128) : int16_t(rng());
