@@ -161,6 +161,9 @@ def number_behind(argv, option, default):
 
 
 def main(argv):
+    if "--help" in argv or "-h" in argv:
+        print(__doc__)
+        return 0
     if "--random" in argv:
         import random_mutants
         return random_mutants.main(number_behind(argv, "--random", 0), number_behind(argv, "--seed", 1))

@@ -16,4 +16,4 @@ test-iss-cycles: heddle rtl-base rtl-nano rtl-lean ## ISS and RTL take the same 
 	$(Q)$(if $(wildcard $(SHARED)),set -e; for m in base nano lean; do \
 	    $(B)/heddle bench iss-vs-rtl $(ESTIMATED:%=$(SHARED)/%) --machine $$m; done,echo "  no $(SHARED): no networks are compared")
 .PHONY: test-trace test-jobs test-iss-cycles
-CXX_HEADERS += sim/rtl_wave.h sim/rtl_guide.h sim/rtl_memory.h
+CXX_HEADERS += sim/rtl_top.h sim/rtl_wave.h sim/rtl_guide.h sim/rtl_memory.h
