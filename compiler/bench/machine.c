@@ -365,6 +365,14 @@ int hd_bench_machine(struct hd_cmd *c, const char *set) {
     struct hd_table t;
     struct hd_machine machine;
     if (hd_cmd_machine(c, &machine) != HD_OK) return hd_cmd_fail(c);
+    if (hd_is_graph_device(c->opt.device)) {
+        hd_fail(
+            c->ctx, HD_INVALID,
+            "bench %s: device %s has no cycles; take iss, rtl or xrt. With --db FILE the layers "
+            "are timed on every device, too",
+            set, c->opt.device);
+        return hd_cmd_fail(c);
+    }
     json_object *list = json_object_new_array();
     int failed = 0, status = HD_EXIT_DONE;
     hd_table_init(&t, "llrrrrlrrrlr");
