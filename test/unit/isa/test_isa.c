@@ -100,9 +100,10 @@ static void old_versions_have_names(void **state) {
     (void)state;
     assert_string_equal(hd_isa_version(0x10c4d690), "1.6");
     assert_string_equal(hd_isa_version(0xd5247de3), "1.5");
-    assert_string_equal(hd_isa_version(hd_isa_hash()), "2.0");
+    assert_string_equal(hd_isa_version(0x605d82c6), "2.0");
+    assert_string_equal(hd_isa_version(hd_isa_hash()), "2.1");
     assert_string_equal(hd_isa_version(hd_isa_hash() + 1), "unknown");
-    assert_int_equal(HD_ISA_VERSION, 0x20000);
+    assert_int_equal(HD_ISA_VERSION, 0x20001);
 }
 
 static void random_operations_round_trip(void **state) {
