@@ -38,10 +38,12 @@ module hd_f32_from_int #(
     if (en_i)
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_norm
         logic [31:0] a, m, one;  // one: of the integer, to negate it
+        logic [Bits-1:0] flipped;
         logic [4:0]  s;  // places shifted, one too many for -2^n
         a = a_i[32 * n +: 32];
         sign[n] = a[31];
-        m = raw_i ? a : 32'(a[Bits-1:0] ^ {Bits{sign[n]}}) << Low;
+        flipped = a[Bits-1:0] ^ {Bits{sign[n]}};
+        m = raw_i ? a : 32'(flipped) << Low;
         s = raw_i ? 5'd0 : m == 32'd0 ? 5'(Bits - 1) : hd_f32_pkg::zeros(m);
         one = 32'(sign[n] && !raw_i) << Low;
         mag[n] = 33'(m + one) << s;

@@ -434,17 +434,17 @@ module hd_vx_lanes (
   );
 
   // ---- function: from 9 back to 9, or from 13 back to 13 ----------------------------------------
-  logic [32*V-1:0] r, fn_y, fn_b;  // b: fb of what was in the function before the alu
+  logic [32*V-1:0] r, fn_y;
+  logic [32*V-1:0] sum, prod;  // (13)
 
   if (HasFn) begin : gen_fn
-    logic [32*V-1:0]     fb_late [FnDepth];
+    logic [32*V-1:0]     fb_late [FnDepth];  // fb of what is in the function before the alu
     logic [2:0]          fb_w_q, fb_r_q;
     logic [FnDepth:1]    fn_v_q;
     logic [SlotBits-1:0] fn_s_q [1:FnDepth];
 
     assign fn_valid = fn_v_q[FnDepth];
     assign fn_slot  = fn_s_q[FnDepth];
-    assign fn_b     = fb_late[fb_r_q];
 
     always_ff @(posedge clk_i) begin
       fn_v_q    <= rst_ni ? {fn_v_q[FnDepth-1:1], fn_before || fn_behind} : '0;
@@ -466,34 +466,28 @@ module hd_vx_lanes (
       .a_i(fn_behind ? r : fa),
       .y_o(fn_y)
     );
+    hd_f32_mul #(.Lanes(V)) u_mul (
+      .clk_i, .rst_ni,
+      .a_i(fn_back9 ? fn_y : fa), .en_i(v9 && alu[s9] == hd_isa_pkg::VxAluMul),
+      .b_i(fn_back9 ? fb_late[fb_r_q] : fb), .y_o(prod)
+    );
   end else begin : gen_no_fn
     assign fn_valid = 1'b0;
     assign fn_slot  = '0;
     assign fn_y     = '0;
-    assign fn_b     = '0;
+    assign prod     = '0;
   end
 
   // ---- alu (13) ---------------------------------------------------------------------------------
-  logic [32*V-1:0] sum, prod;
   logic [32*V-1:0] pick10_q, pick11_q, pick12_q, pick13_q;  // fa, or the one that max / min chooses
-  logic            add_en, mul_en;
+  logic            add_en;
   assign add_en = v9 && (alu[s9] == hd_isa_pkg::VxAluAdd || alu[s9] == hd_isa_pkg::VxAluSub);
-  assign mul_en = v9 && alu[s9] == hd_isa_pkg::VxAluMul;
 
   hd_f32_add #(.Lanes(V)) u_add (
     .clk_i, .rst_ni,
     .a_i(fa), .en_i(add_en), .sub_i(alu[s9] == hd_isa_pkg::VxAluSub), .b_i(fb),
     .y_o(sum)
   );
-  if (HasFn) begin : gen_mul
-    hd_f32_mul #(.Lanes(V)) u_mul (
-      .clk_i, .rst_ni,
-      .a_i(fn_back9 ? fn_y : fa), .en_i(mul_en), .b_i(fn_back9 ? fn_b : fb),
-      .y_o(prod)
-    );
-  end else begin : gen_no_mul
-    assign prod = '0;
-  end
 
   always_ff @(posedge clk_i) begin
     if (v_q[12]) pick13_q <= pick12_q;
