@@ -109,7 +109,9 @@ const struct hd_mach_backend hd_mach_rtl = {.scheme = "rtl",
                                             .state = state};
 
 static hd_status open_rtl(hd_ctx *ctx, const struct hd_device_options *opt, hd_device **out) {
-    return hd_mach_open(ctx, opt->jobs > 1 ? &hd_mach_rtl_jobs : &hd_mach_rtl, opt, out);
+    return hd_mach_open(
+        ctx, opt->jobs > 1 || (opt->jobs && opt->part_cycles) ? &hd_mach_rtl_jobs : &hd_mach_rtl,
+        opt, out);
 }
 
 static hd_status probe(hd_ctx *ctx, const struct hd_device_options *opt,

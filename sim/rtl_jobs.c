@@ -328,6 +328,7 @@ static bool run(void *self, uint64_t max_cycles) {
         take_reports(j);
     if (!j->fault[0]) join_parts(j);
     if (!j->fault[0] && !j->added) return false;
+    if (!j->iss_ended && !j->fault[0]) j->iss_ended = hd_iss_run(j->iss, 0); /* results are its */
     if (j->fault[0] && !j->iss_ended) hd_iss_reg_write(j->iss, HD_REG_soft_reset, 1);
     clear_parts(j);
     j->started = false;

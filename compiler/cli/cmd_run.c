@@ -141,11 +141,11 @@ static int check_waves(struct hd_cmd *c) {
 
 static int check_jobs(struct hd_cmd *c) {
     c->jobs = c->opt.explore.jobs;
-    if (c->opt.run.part_cycles && c->jobs < 2)
-        return hd_cmd_usage(c, "--part-cycles: wants --jobs N above 1, too");
-    if (c->jobs > 1 && strcmp(c->opt.device, "rtl"))
+    bool parts = c->jobs > 1 || c->opt.run.part_cycles;
+    if (parts && !c->jobs) return hd_cmd_usage(c, "--part-cycles: wants --jobs N, too");
+    if (parts && strcmp(c->opt.device, "rtl"))
         return hd_cmd_usage(c, "--jobs: of a run are processes of the RTL, want --device rtl");
-    if (c->jobs > 1 && c->opt.trace.wave.path)
+    if (parts && c->opt.trace.wave.path)
         return hd_cmd_usage(c, "--wave: is of one process; leave out --jobs");
     return HD_EXIT_DONE;
 }
