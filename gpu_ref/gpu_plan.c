@@ -19,6 +19,15 @@ int hd_gpu_make(struct hd_gpu_plan *p, int tensor, size_t bytes) {
     return (int)p->n_views - 1;
 }
 
+hd_status hd_gpu_operand(struct hd_gpu_plan *p, const struct hd_node *n, int i, int *out) {
+    *out = -1;
+    return i < n->n_in && n->in[i] >= 0 ? hd_gpu_need(p, n->in[i], out) : HD_OK;
+}
+
+int hd_gpu_result(struct hd_gpu_plan *p, const struct hd_node *n, int i) {
+    return i < n->n_out && n->out[i] >= 0 ? hd_gpu_make(p, n->out[i], 0) : -1;
+}
+
 int hd_gpu_alias(struct hd_gpu_plan *p, int tensor, int root) {
     int v = hd_gpu_make(p, tensor, 0);
     while (p->views[root].root >= 0) root = p->views[root].root;

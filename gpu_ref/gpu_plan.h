@@ -134,6 +134,9 @@ struct hd_gpu_share hd_gpu_plan_share(const struct hd_gpu_plan *p);
 
 /* The view of a tensor that was made, or is constant. HD_INVALID: nothing makes it. */
 hd_status hd_gpu_need(struct hd_gpu_plan *p, int tensor, int *out);
+/* Operand i of the node, and a new view of its result i; -1 = left out. */
+hd_status hd_gpu_operand(struct hd_gpu_plan *p, const struct hd_node *n, int i, int *out);
+int hd_gpu_result(struct hd_gpu_plan *p, const struct hd_node *n, int i);
 /* A new view that the next step writes. tensor -1: a temporary of the step. */
 int hd_gpu_make(struct hd_gpu_plan *p, int tensor, size_t bytes);
 /* A view of the tensor that is the memory of `root`. */

@@ -193,15 +193,6 @@ static int kernel(struct made *m, const struct operands *o) {
 
 /* ---- the step ------------------------------------------------------------------------------- */
 
-static hd_status operand(const struct made *m, int i, int *out) {
-    *out = -1;
-    return i < m->n->n_in && m->n->in[i] >= 0 ? hd_gpu_need(m->p, m->n->in[i], out) : HD_OK;
-}
-
-static int result(const struct made *m, int i) {
-    return i < m->n->n_out && m->n->out[i] >= 0 ? hd_gpu_make(m->p, m->n->out[i], 0) : -1;
-}
-
 /* z = W (x - its zero point) for all steps; R transposed, so that threads read neighbours. */
 static hd_status before(const struct made *m, struct operands *o) {
     const char *text = hd_sprintf(m->p->arena,
@@ -235,14 +226,14 @@ static bool fits(struct made *m) {
 
 static hd_status step(struct made *m, int node) {
     struct operands o = {.c = -1};
-    TRY(operand(m, 3, &o.bias));
-    TRY(operand(m, 4, &o.scale));
-    TRY(operand(m, 5, &o.h));
-    if (m->s.gates == 4) TRY(operand(m, 6, &o.c));
+    TRY(hd_gpu_operand(m->p, m->n, 3, &o.bias));
+    TRY(hd_gpu_operand(m->p, m->n, 4, &o.scale));
+    TRY(hd_gpu_operand(m->p, m->n, 5, &o.h));
+    if (m->s.gates == 4) TRY(hd_gpu_operand(m->p, m->n, 6, &o.c));
     hd_gpu_step(m->p, HD_GPU_KERNELS, node, m->p->api->scheme, 0, NULL, 0, NULL);
     TRY(before(m, &o));
-    o.y = result(m, 0);
-    o.last = result(m, 1);
+    o.y = hd_gpu_result(m->p, m->n, 0);
+    o.last = hd_gpu_result(m->p, m->n, 1);
     int k = kernel(m, &o);
     struct hd_gpu_call *c = hd_gpu_call(m->p, k, m->n_args, m->arg);
     c->grid[0] = (size_t)m->s.batch;

@@ -228,15 +228,6 @@ static int kernel(struct made *m, const struct operands *o) {
 
 /* ---- the step ------------------------------------------------------------------------------- */
 
-/* Operand or result i of the node as a view; -1 = left out. */
-static hd_status operand(const struct made *m, int i, int *out) {
-    *out = -1;
-    return i < m->n->n_in && m->n->in[i] >= 0 ? hd_gpu_need(m->p, m->n->in[i], out) : HD_OK;
-}
-static int result(const struct made *m, int i) {
-    return i < m->n->n_out && m->n->out[i] >= 0 ? hd_gpu_make(m->p, m->n->out[i], 0) : -1;
-}
-
 /* z = W x + its bias for all steps; R transposed, so that neighbouring threads read neighbours. */
 static hd_status before(const struct made *m, struct operands *o) {
     bool bias = o->b >= 0;
@@ -276,16 +267,16 @@ static bool fits(struct made *m, const struct hd_tensor *const *in) {
 
 static hd_status step(struct made *m, int node) {
     struct operands o;
-    TRY(operand(m, 3, &o.b));
-    TRY(operand(m, 4, &o.lens));
-    TRY(operand(m, 5, &o.h));
-    TRY(operand(m, 6, &o.c));
-    TRY(operand(m, 7, &o.p));
+    TRY(hd_gpu_operand(m->p, m->n, 3, &o.b));
+    TRY(hd_gpu_operand(m->p, m->n, 4, &o.lens));
+    TRY(hd_gpu_operand(m->p, m->n, 5, &o.h));
+    TRY(hd_gpu_operand(m->p, m->n, 6, &o.c));
+    TRY(hd_gpu_operand(m->p, m->n, 7, &o.p));
     hd_gpu_step(m->p, HD_GPU_KERNELS, node, m->p->api->scheme, 0, NULL, 0, NULL);
     TRY(before(m, &o));
-    o.y = result(m, 0);
-    o.last_h = result(m, 1);
-    o.last_c = result(m, 2);
+    o.y = hd_gpu_result(m->p, m->n, 0);
+    o.last_h = hd_gpu_result(m->p, m->n, 1);
+    o.last_c = hd_gpu_result(m->p, m->n, 2);
     int k = kernel(m, &o);
     struct hd_gpu_call *c = hd_gpu_call(m->p, k, m->n_args, m->arg);
     c->grid[0] = (size_t)m->s.batch;
