@@ -87,7 +87,7 @@ hd_status k_qlayernorm(const struct hd_kernel *k) {
         float var = (float)(int32_t)squares * per_square;
         float over = hd_fn(HD_FN_RSQRT, var + eps);
         for (int64_t i = 0; i < n; i++) {
-            float v = d[i] * over, s = v * scale[i];
+            float v = d[i] * scale[i], s = v * over;
             ((uint8_t *)k->out)[first + i] = (uint8_t)hd_requant(s + bias[i], o.zp, o.lo, o.hi);
         }
     }

@@ -107,21 +107,16 @@ struct nest { /* reduction over words and those of a zero point, then rows, then
 };
 
 static hd_status multiply(struct hd_lowerer *w, const struct nest *q) {
-    static const enum hd_field first[] = {HD_F_mx_n0, HD_F_mx_n1, HD_F_mx_n2,
-                                          HD_F_mx_n3, HD_F_mx_n4, HD_F_mx_n5};
-    const int64_t loop[][4] = {{w->l->cw, q->x_word, q->w_word, 0},
-                               {q->words, q->x_part, q->w_part, 0},
-                               {q->rows, q->x_row, 0, 1},
-                               {q->n, 0, q->w_nt, q->rows},
-                               {1, 0, 0, 0},
-                               {1, 0, 0, 0}};
     hd_lower_set(w, HD_F_mx_nred, 2);
     hd_lower_set(w, HD_F_mx_accumulate, q->more);
     hd_lower_set(w, HD_F_mx_x_unsigned, q->is_unsigned);
     hd_lower_set(w, HD_F_mx_x, q->x), hd_lower_set(w, HD_F_mx_w, q->w);
     hd_lower_set(w, HD_F_mx_a, q->am);
-    for (int i = 0; i < 6; i++)
-        for (int f = 0; f < 4; f++) hd_lower_set(w, (enum hd_field)(first[i] + f), loop[i][f]);
+    hd_lower_loop(w, 0, w->l->cw, q->x_word, q->w_word, 0);
+    hd_lower_loop(w, 1, q->words, q->x_part, q->w_part, 0);
+    hd_lower_loop(w, 2, q->rows, q->x_row, 0, 1);
+    hd_lower_loop(w, 3, q->n, 0, q->w_nt, q->rows);
+    for (int i = 4; i < 6; i++) hd_lower_loop(w, i, 1, 0, 0, 0);
     hd_ops_touch(&w->s, HD_SPACE_AM, q->am, q->am + (int64_t)q->rows * q->n, true);
     return hd_ops_end(&w->s);
 }

@@ -32,6 +32,8 @@ const char *hd_lacks_functions(const struct hd_lowering *lo, const char **out_hi
  */
 void hd_lower_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
                          int n1, int64_t s1, int64_t d1);
+/* Loop i of mx.gemm: n iterations; steps of operand, weights and sums. */
+void hd_lower_loop(struct hd_lowerer *w, int i, int64_t n, int64_t xs, int64_t ws, int64_t as);
 /* The kind of layer that a node of the graph becomes (machine_ops.def); NULL: none. */
 const struct hd_kind *hd_kind_of(const hd_graph *g, const struct hd_node *n);
 /* Constants may be among its operands; machine shape of operand i, constants included then. */

@@ -85,13 +85,12 @@ static hd_status load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw
     return hd_ops_end(&w->s);
 }
 
-static void set_loop(struct hd_lowerer *w, int i, int64_t n, int64_t xs, int64_t ws, int64_t as) {
+void hd_lower_loop(struct hd_lowerer *w, int i, int64_t n, int64_t xs, int64_t ws, int64_t as) {
     static const enum hd_field first[] = {HD_F_mx_n0, HD_F_mx_n1, HD_F_mx_n2,
                                           HD_F_mx_n3, HD_F_mx_n4, HD_F_mx_n5};
-    hd_lower_set(w, first[i], n); /* the four fields of a loop follow each other in isa.def */
-    hd_lower_set(w, (enum hd_field)(first[i] + 1), xs);
-    hd_lower_set(w, (enum hd_field)(first[i] + 2), ws);
-    hd_lower_set(w, (enum hd_field)(first[i] + 3), as);
+    const int64_t v[] = {n, n > 1 ? xs : 0, n > 1 ? ws : 0, n > 1 ? as : 0};
+    for (int f = 0; f < 4; f++) /* they follow each other in isa.def */
+        hd_lower_set(w, (enum hd_field)(first[i] + f), v[f]);
 }
 
 /* Rows (columns) of sub-window s in a tile of n. */
@@ -123,15 +122,13 @@ static hd_status matrix_op(struct hd_lowerer *w, const struct product *q, const 
     hd_lower_set(w, HD_F_mx_x, at + own->first[q->nt] + (lt->split_k ? 0 : q->c));
     hd_lower_set(w, HD_F_mx_w, q->wm + (plane * (taps / l->planes) + s->tap) * q->cw);
     hd_lower_set(w, HD_F_mx_a, am);
-    set_loop(w, 0, q->cw, 1, 1, 0);
-    set_loop(w, 1, kw, own->gap ? own->gap : s->dx * pixel, q->cw, 0);
-    set_loop(w, 2, kh, s->dy * pitch, kw * q->cw, 0);
-    set_loop(w, 3, tw, sx * pixel, 0, q->am_px);
-    set_loop(w, 4, th, sy * pitch, 0, tw * q->am_px);
-    if (q->n > 1)
-        set_loop(w, 5, q->n, own->first[1] - own->first[0], taps * q->cw, q->am_nt);
-    else
-        set_loop(w, 5, 1, 0, 0, 0);
+    hd_lower_loop(w, 0, q->cw, 1, 1, 0);
+    hd_lower_loop(w, 1, kw, own->gap ? own->gap : s->dx * pixel, q->cw, 0);
+    hd_lower_loop(w, 2, kh, s->dy * pitch, kw * q->cw, 0);
+    hd_lower_loop(w, 3, tw, sx * pixel, 0, q->am_px);
+    hd_lower_loop(w, 4, th, sy * pitch, 0, tw * q->am_px);
+    hd_lower_loop(w, 5, q->n, l->nts > 1 ? own->first[1] - own->first[0] : 0, taps * q->cw,
+                  q->am_nt);
     hd_lower_touch(w, &q->in, false);
     touch_words(w, HD_SPACE_WM, q->wm, q->cw, (int64_t)q->n * taps, q->cw, false);
     touch_sums(w, q, 0, q->th * q->tw, true);
@@ -168,13 +165,13 @@ static hd_status phase_op(struct hd_lowerer *w, const struct product *q, const s
     hd_lower_set(w, HD_F_mx_x, (int64_t)in->at / k + column / l->ppw);
     hd_lower_set(w, HD_F_mx_w, q->wm + words);
     hd_lower_set(w, HD_F_mx_a, q->am + (int64_t)phase * q->am_px);
-    set_loop(w, 0, f.words, 1, 1, 0);
-    set_loop(w, 1, l->kh, l->dy * pitch, f.words, 0);
-    set_loop(w, 2, hd_ceil_div(q->tw - phase, phases), phases * l->sx / l->ppw, 0,
-             phases * q->am_px);
-    set_loop(w, 3, q->th, l->sy * pitch, 0, q->tw * q->am_px);
-    set_loop(w, 4, q->n, 0, q->n > 1 ? l->red : 0, q->n > 1 ? q->am_nt : 0);
-    set_loop(w, 5, 1, 0, 0, 0);
+    hd_lower_loop(w, 0, f.words, 1, 1, 0);
+    hd_lower_loop(w, 1, l->kh, l->dy * pitch, f.words, 0);
+    hd_lower_loop(w, 2, hd_ceil_div(q->tw - phase, phases), phases * l->sx / l->ppw, 0,
+                  phases * q->am_px);
+    hd_lower_loop(w, 3, q->th, l->sy * pitch, 0, q->tw * q->am_px);
+    hd_lower_loop(w, 4, q->n, 0, l->red, q->am_nt);
+    hd_lower_loop(w, 5, 1, 0, 0, 0);
     hd_lower_touch(w, in, false);
     hd_ops_touch(&w->s, HD_SPACE_WM, q->wm, q->wm + (int64_t)q->n * l->red, false);
     touch_sums(w, q, 0, q->th * q->tw, true);

@@ -53,15 +53,6 @@ hd_status hd_cell_params(struct hd_cell *c, int part, int gate, int64_t *out) {
     return hd_ops_end(&c->w->s);
 }
 
-static void set_loop(struct hd_lowerer *w, int i, int64_t n, int64_t xs, int64_t ws, int64_t as) {
-    static const enum hd_field first[] = {HD_F_mx_n0, HD_F_mx_n1, HD_F_mx_n2,
-                                          HD_F_mx_n3, HD_F_mx_n4, HD_F_mx_n5};
-    hd_lower_set(w, first[i], n); /* the four fields of a loop follow each other in isa.def */
-    hd_lower_set(w, (enum hd_field)(first[i] + 1), n > 1 ? xs : 0);
-    hd_lower_set(w, (enum hd_field)(first[i] + 2), n > 1 ? ws : 0);
-    hd_lower_set(w, (enum hd_field)(first[i] + 3), n > 1 ? as : 0);
-}
-
 /* AM[am + tile * rows + row + step * gates * q] = products of n output tiles from WM word wm: of
  * whole gates of all sides, or of one side, whose rows v are. */
 static hd_status gemm(struct hd_cell *c, int part, const struct hd_cell_rows *v, int64_t wm, int n,
@@ -77,12 +68,12 @@ static hd_status gemm(struct hd_cell *c, int part, const struct hd_cell_rows *v,
     hd_lower_set(w, HD_F_mx_x, v->at / k);
     hd_lower_set(w, HD_F_mx_w, wm);
     hd_lower_set(w, HD_F_mx_a, am);
-    set_loop(w, 0, cw, 1, 1, 0);
-    set_loop(w, 1, c->rows, v->pitch / k, 0, 1);
-    set_loop(w, 2, v->n, v->step / k, 0, steps);
-    set_loop(w, 3, each, 0, cw, c->rows);
-    set_loop(w, 4, sides, (v[sides - 1].at - v->at) / k, each * cw, each * c->rows);
-    set_loop(w, 5, gates, 0, all * cw, all * c->rows);
+    hd_lower_loop(w, 0, cw, 1, 1, 0);
+    hd_lower_loop(w, 1, c->rows, v->pitch / k, 0, 1);
+    hd_lower_loop(w, 2, v->n, v->step / k, 0, steps);
+    hd_lower_loop(w, 3, each, 0, cw, c->rows);
+    hd_lower_loop(w, 4, sides, (v[sides - 1].at - v->at) / k, each * cw, each * c->rows);
+    hd_lower_loop(w, 5, gates, 0, all * cw, all * c->rows);
     for (int i = 0; i < sides; i++) hd_cell_touch_xm(c, &v[i], (int64_t)cw * k, false);
     hd_ops_touch(&w->s, HD_SPACE_WM, wm, wm + (int64_t)n * cw, false);
     for (int s = 0; s < v->n; s++)

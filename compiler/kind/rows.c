@@ -11,6 +11,7 @@
 /* hd_layer.own of both kinds. */
 struct along {
     bool centred;    /* norm: the mean is taken off */
+    bool biased;     /* norm: some bias is not 0 */
     float b_scale;   /* softmax: of the quotient; norm: epsilon */
     size_t p_offset; /* norm: PM words in the image */
 };
@@ -35,8 +36,8 @@ static int words_of_pixel(const struct hd_lowering *lo, const struct hd_layer *l
 
 /* Passes over the channels, docs/numerics.md. */
 static int passes(const struct hd_layer *l) {
-    enum { SOFTMAX = 4, NORM = 5, MEAN = 1 };
-    return l->kind == &hd_kind_softmax ? SOFTMAX : NORM + (own_of(l)->centred ? MEAN : 0);
+    enum { SOFTMAX = 4, NORM = 4 };
+    return l->kind == &hd_kind_softmax ? SOFTMAX : NORM + own_of(l)->centred + own_of(l)->biased;
 }
 
 /* vx.map over the vectors of all pixels; loops (vector, column, row). Those that reduce nothing do
@@ -121,6 +122,13 @@ static struct rows rows_of(struct hd_lowerer *w, const struct hd_tile *t) {
     return r;
 }
 
+/* PM words of the channels. */
+static void params(struct hd_lowerer *w, const struct rows *r) {
+    int64_t at = w->chunks[0].pm;
+    hd_lower_set(w, HD_F_vx_p, at), hd_lower_set(w, HD_F_vx_ps0, 1);
+    hd_ops_touch(&w->s, HD_SPACE_PM, at, at + r->vectors, false);
+}
+
 static hd_status softmax(struct hd_lowerer *w, const struct rows *r) {
     const struct hd_layer *l = w->l;
     int bits = hd_softmax_bits(l->oc);
@@ -190,20 +198,23 @@ static hd_status norm(struct hd_lowerer *w, const struct rows *r) {
     compute(w, HD_V_vx_alu_add, HD_V_vx_fn_rsqrt);
     word(w, r, D, r->total);
     TRY(hd_ops_end(&w->s));
-    begin(w, r); /* d * that */
+    begin(w, r); /* d * scale * that */
     values(w, r, A, r->values, HD_V_vx_kind_am_f32, 1);
+    params(w, r);
+    hd_lower_set(w, HD_F_vx_scale_pm, 1);
     word(w, r, B, r->total);
     compute(w, HD_V_vx_alu_mul, HD_V_vx_fn_none);
+    if (!own_of(l)->biased) {
+        bytes(w, r, D);
+        return hd_ops_end(&w->s);
+    }
     values(w, r, D, r->values, HD_V_vx_dest_am_f32, 0);
     TRY(hd_ops_end(&w->s));
-    begin(w, r); /* * scale + bias */
+    begin(w, r); /* + bias */
     values(w, r, A, r->values, HD_V_vx_kind_am_f32, 1);
-    hd_lower_set(w, HD_F_vx_scale_pm, 1);
-    hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_pm_f32);
-    hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(1));
+    params(w, r);
+    kind(w, B, HD_V_vx_kind_pm_f32, 1);
     compute(w, HD_V_vx_alu_add, HD_V_vx_fn_none);
-    hd_lower_set(w, HD_F_vx_p, w->chunks[0].pm), hd_lower_set(w, HD_F_vx_ps0, 1);
-    hd_ops_touch(&w->s, HD_SPACE_PM, w->chunks[0].pm, w->chunks[0].pm + r->vectors, false);
     bytes(w, r, D);
     return hd_ops_end(&w->s);
 }
@@ -252,17 +263,17 @@ static const char *refuses(const struct hd_lowering *lo, int node, const char **
 }
 
 /* PM words of the channels: bias and scale, both binary32. */
-static size_t pack_params(struct hd_lowering *lo, struct hd_layer *l, const float *scale,
-                          const float *bias) {
+static void pack_params(struct hd_lowering *lo, struct hd_layer *l, struct along *own,
+                        const float *scale, const float *bias) {
     size_t vectors = (size_t)lo->tensors[l->out].bytes / lo->m->n;
-    size_t at = hd_image_reserve(lo, vectors * hd_pm_word_bytes(lo->m));
-    uint8_t *p = lo->image + at;
+    own->p_offset = hd_image_reserve(lo, vectors * hd_pm_word_bytes(lo->m));
+    uint8_t *p = lo->image + own->p_offset;
     for (int c = 0; c < l->oc; c++, p += 8) {
+        own->biased = own->biased || bias[c] != 0;
         memcpy(p, &bias[c], 4);
         memcpy(p + 4, &scale[c], 4);
     }
     l->weight_bytes = l->oc * 8;
-    return at;
 }
 
 static hd_status make_softmax(struct hd_lowering *lo, const struct hd_node *n, int out,
@@ -284,8 +295,7 @@ static hd_status make_norm(struct hd_lowering *lo, const struct hd_node *n, int 
     if (!own->centred) l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
     l->a_scale = 1.0f / (float)l->oc;
     own->b_scale = hd_attr_float(n, "epsilon", 0);
-    own->p_offset =
-        pack_params(lo, l, lo->g->tensors[n->in[1]].data, lo->g->tensors[n->in[2]].data);
+    pack_params(lo, l, own, lo->g->tensors[n->in[1]].data, lo->g->tensors[n->in[2]].data);
     return HD_OK;
 }
 

@@ -311,6 +311,8 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
     }
     for (size_t i = 0, n = g->n_nodes; i < n; i++)
         if (!g->nodes[i].dead) add_bias(g, (int)i);
+    for (size_t i = 0, n = g->n_nodes; i < n; i++)
+        if (!g->nodes[i].dead) hd_quant_norm(g, (int)i);
     hd_arena_destroy(a);
     if (s == HD_OK) hd_pass_dce(g);
     if (s == HD_OK) s = hd_graph_infer(ctx, g);

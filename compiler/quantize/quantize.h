@@ -58,6 +58,9 @@ bool hd_quant_lrn(hd_graph *g, int node);
 /* An instance or group normalisation as a layer norm of rows (instance.c); false: it stays. */
 bool hd_quant_instance(hd_graph *g, int node);
 
+/* The summand of a layer norm in the biases of the products that read it (norms.c); false: it
+ * stays. */
+bool hd_quant_norm(hd_graph *g, int node);
 /* The larger or smaller of two tensors as a max pool (extremes.c); false: it stays. */
 bool hd_quant_extreme(hd_graph *g, int node);
 /* Scores that a condition hides as a sum with a mask, in front of softmax; false: it stays. */

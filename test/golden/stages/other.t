@@ -4,7 +4,7 @@
 #= # layer 0 a
 #= lx.load @0 signal=0 seg=arena run=512 n1=1 n2=1 n3=1 ys=1 s2=64 d2=64 row_bytes=64 rows=8
 #= lw.load @0 signal=1 count=1 n1=1
-#= mx.gemm @0 wait=0,1 signal=3 nred=3 a=512 n0=1 xs0=1 ws0=1 n1=1 xs1=1 ws1=1 n2=1 xs2=8 ws2=1 n3=8 xs3=1 as3=1 n4=8 xs4=8 as4=8 n5=1
+#= mx.gemm @0 wait=0,1 signal=3 nred=3 a=512 n0=1 n1=1 n2=1 n3=8 xs3=1 as3=1 n4=8 xs4=8 as4=8 n5=1
 #= lw.load @0 signal=2 mem=pm src=64 count=1 n1=1
 #= vx.map @0 wait=2,3 b_kind=zero use_bias=1 scale_pm=1 a=512 d=512 n0=64 n1=1 n2=1 n3=1 as0=1 as1=8 ds0=1 ds2=1 ps2=1 lo=-128 hi=127
 #= # layer 1 y

@@ -434,6 +434,48 @@ static void response_norm_and_border_averages(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+static bool norm_has_summand(const hd_graph *g) {
+    const struct hd_node *n = &g->nodes[hd_node_by_name(g, "n")];
+    const struct hd_tensor *b = &g->tensors[n->in[2]];
+    for (int i = 0; i < 3; i++)
+        if (((const float *)b->data)[i] != 0) return true;
+    return false;
+}
+
+/* Into a bias that is there, into a sum, into none at all; not where a sum reads the norm, too. */
+static void summands_of_norms_go_on(void **state) {
+    static const char head[] = "graph net {\ninput x f32[2,3]\n"
+                               "const s f32[3] = {2,-1,0.5}\nconst b f32[3] = {3,-2,0.25}\n"
+                               "const w f32[2,3] = {1,2,-3,4,0.5,-6}\nconst c f32[2] = {5,-1}\n"
+                               "const v f32[3,2] = {1,-2,3,0.5,-1,4}\n"
+                               "n ? = layernorm(x, s, b) @n\n";
+    static const char *const tail[] = {
+        "y ? = gemm(n, w, c) transB=1\noutput y\n}",
+        "m ? = matmul(n, v)\ny ? = add(c, m)\noutput y\n}", "y ? = matmul(n, v)\noutput y\n}",
+        "m ? = matmul(n, v)\np ? = gemm(n, w, c) transB=1\ny ? = add(m, p)\noutput y\n}",
+        "m ? = matmul(n, v)\nk ? = matmul(m, w)\ny ? = add(k, n)\noutput y\n}"};
+    (void)state;
+    for (size_t i = 0; i < sizeof tail / sizeof *tail; i++) {
+        hd_ctx *ctx = hd_ctx_create();
+        hd_arena *a = hd_arena_create();
+        const char *text = hd_sprintf(a, "%s%s", head, tail[i]);
+        hd_graph *g = parse(ctx, text), *q = parse(ctx, text);
+        if (hd_quant_prepare(ctx, q) != HD_OK) fail_msg("%s", hd_message(ctx));
+        assert_int_equal(norm_has_summand(q), i == 4);
+        float x[6];
+        fill(x, 6, 7);
+        const float *want = run(ctx, g, a, x)[g->outputs[0]].data,
+                    *got = run(ctx, q, a, x)[q->outputs[0]].data;
+        assert_string_equal(q->tensors[q->outputs[0]].name, "y");
+        for (int64_t k = 0; k < hd_tensor_elems(&g->tensors[g->outputs[0]]); k++)
+            assert_true(fabsf(want[k] - got[k]) < 1e-5f);
+        hd_graph_destroy(g);
+        hd_graph_destroy(q);
+        hd_arena_destroy(a);
+        hd_ctx_destroy(ctx);
+    }
+}
+
 static void what_onnx_lacks_is_refused(void **state) {
     (void)state;
     hd_ctx *ctx = hd_ctx_create();
@@ -543,6 +585,7 @@ int main(void) {
         cmocka_unit_test(even_peaks_compute_the_same),
         cmocka_unit_test(ranges_leave_out_what_they_should),
         cmocka_unit_test(response_norm_and_border_averages),
+        cmocka_unit_test(summands_of_norms_go_on),
         cmocka_unit_test(what_onnx_lacks_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
