@@ -2,7 +2,7 @@
  *
  *   import      compiler/import   network file -> graph as written
  *   legalize    compiler/pass     constants folded, QDQ and QLinear forms -> q* operations
- *   prepare     compiler/pass     what the machine takes better: shrink, shuffle, .., relayout
+ *   prepare     compiler/pass     what the machine takes better: shrink, shuffle, ..
  *   partition   compiler/partition    nodes -> layers of the machine and host nodes, in steps
  *   search      compiler/search       layers -> the plan of least cost: what stays on chip, tiles
  *   lower       compiler/machine_ops  layers and plan -> machine operations and what they wait for
@@ -213,7 +213,6 @@ static hd_status lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options
     struct hd_lowering lo;
     hd_arena *notes = hd_arena_create();
     hd_status s = check_known(ctx, g);
-    if (s == HD_OK && !opt->host_only && !opt->prepared) s = hd_relayout(ctx, g, opt->place_all);
     if (s == HD_OK && hd_dumps(opt, "prepare")) s = dump_graph(ctx, g, opt);
     struct hd_refusal *too_big = hd_new_array(notes, struct hd_refusal, g->n_nodes + 1);
     if (s != HD_OK) {
@@ -281,13 +280,11 @@ hd_status hd_compile_graph(hd_ctx *ctx, hd_graph *g, const struct hd_compile_opt
     int scales_found = g->scales_found;
     int64_t naive = host ? naive_bytes(g) : 0; /* of the graph before it is split */
     if (host) s = hd_pass_run(ctx, g, "split");
-    struct hd_compile_options prepared = *opt;
-    prepared.prepared = true;
     hd_arena *a = hd_arena_create();
     size_t n = g->n_nodes;
     struct named_bounds *bounds = s == HD_OK ? take_bounds(a, g, &opt->machine) : NULL;
-    if (s == HD_OK && !host) s = hd_prepare(ctx, g, opt->place_all);
-    if (s == HD_OK) s = lower(ctx, g, &prepared, out);
+    if (s == HD_OK && !host) s = hd_prepare(ctx, g);
+    if (s == HD_OK) s = lower(ctx, g, opt, out);
     if (s == HD_OK) give_bounds(*out, bounds, n);
     hd_arena_destroy(a);
     if (s != HD_OK) return s;

@@ -10,14 +10,12 @@
 /* Stage 1 is hd_import() (compiler/import/network.h).
  * Stage 2: constants folded, QDQ and QLinear forms -> q* operations (compiler/pass). In place. */
 hd_status hd_legalize(hd_ctx *ctx, hd_graph *g);
-/* Stage 3: what the machine takes better, in a legal graph; then movement of data between layouts
- * that meet (partition/relayout.c), where that pays or always. Changes no value. */
-hd_status hd_prepare(hd_ctx *ctx, hd_graph *g, bool always);
+/* Stage 3: what the machine takes better, in a legal graph. Changes no value. */
+hd_status hd_prepare(hd_ctx *ctx, hd_graph *g);
 /* One pass alone: one of hd_pass_names (compiler/pass/pass.h), "complete", "legalize" or "prepare".
  * Errors: as hd_pass_run. */
 hd_status hd_opt_pass(hd_ctx *ctx, hd_graph *g, const char *name);
-/* The rest: legalised graph -> model. Borrows g, and lets layouts meet in it unless opt->prepared
- * says that it is prepared. */
+/* The rest: legalised or prepared graph -> model. Borrows g. */
 hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt, hd_model **out);
 /* Stages 2 and the rest, of a graph as written, which is changed. */
 hd_status hd_compile_graph(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt,

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "compiler/compiler.h"
-#include "compiler/partition/partition.h"
 #include "compiler/pass/pass.h"
 #include "compiler/quantize/quantize.h"
 
@@ -34,17 +33,16 @@ hd_status hd_legalize(hd_ctx *ctx, hd_graph *g) {
     return passes(ctx, g, rest);
 }
 
-hd_status hd_prepare(hd_ctx *ctx, hd_graph *g, bool always) {
+hd_status hd_prepare(hd_ctx *ctx, hd_graph *g) {
     static const char *const list[] = {"shrink", "shuffle", "narrow", "separate", NULL};
     TRY(passes(ctx, g, list));
-    TRY(hd_note(ctx, hd_relayout(ctx, g, always), "in pass relayout"));
     return hd_graph_verify(ctx, g);
 }
 
 hd_status hd_opt_pass(hd_ctx *ctx, hd_graph *g, const char *name) {
     if (!strcmp(name, "legalize")) return hd_legalize(ctx, g);
     if (!strcmp(name, "complete")) return complete(ctx, g);
-    if (!strcmp(name, "prepare")) return hd_prepare(ctx, g, false);
+    if (!strcmp(name, "prepare")) return hd_prepare(ctx, g);
     char allowed[320] = "legalize, complete, prepare";
     for (size_t i = 0; hd_pass_names[i]; i++) {
         if (!strcmp(name, hd_pass_names[i])) return hd_pass_run(ctx, g, name);

@@ -23,7 +23,7 @@ static hd_status read_text(struct hd_cmd *c, hd_arena *a, const char *path,
 static hd_status to_prepared(struct hd_cmd *c, hd_graph *g, bool parsed) {
     bool written = !parsed || !strcmp(c->opt.stage, "import");
     if (written) TRY(hd_legalize(c->ctx, g));
-    return written || !strcmp(c->opt.stage, "legalize") ? hd_prepare(c->ctx, g, false) : HD_OK;
+    return written || !strcmp(c->opt.stage, "legalize") ? hd_prepare(c->ctx, g) : HD_OK;
 }
 
 hd_status cli_go_on(struct hd_cmd *c, hd_graph *g, bool parsed) {
@@ -31,7 +31,6 @@ hd_status cli_go_on(struct hd_cmd *c, hd_graph *g, bool parsed) {
     hd_model *m = NULL;
     struct hd_compile_options o = {.mem_latency = c->opt.mem.latency,
                                    .latency_hiding = !c->opt.plan.no_latency_hiding,
-                                   .prepared = true,
                                    .dump = c->opt.out || c->opt.dump ? c->opt.dump : "program",
                                    .dump_to = stdout};
     hd_status s = hd_cmd_machine(c, &o.machine);

@@ -51,7 +51,7 @@ static hd_status open_net(struct hd_cmd *c, hd_arena *a, const char *folder, str
     hd_status s = hd_graph_load(c->ctx, bytes, n, &copy);
     free(bytes);
     TRY(s);
-    s = hd_prepare(c->ctx, copy, false);
+    s = hd_prepare(c->ctx, copy);
     if (s == HD_OK) s = hd_graph_save(c->ctx, copy, &net->prepared, &net->prepared_bytes);
     hd_graph_destroy(copy);
     return s;
@@ -119,8 +119,7 @@ static hd_status lower(hd_ctx *ctx, const struct hd_net *net, const struct hd_ma
                                            .mem_latency = latency,
                                            .latency_hiding = true,
                                            .threads = 1,
-                                           .prices = net->prices,
-                                           .prepared = true};
+                                           .prices = net->prices};
     hd_graph *g;
     TRY(hd_graph_load_borrowed(ctx, net->prepared, net->prepared_bytes, &g));
     hd_status s = hd_lower(ctx, g, &opt, out);

@@ -332,7 +332,6 @@ const struct hd_kind hd_kind_softmax = {
     .only_vx = true,
     .refuses = refuses,
     .wish = softmax_wish,
-    .axis = softmax_axis,
     .make = make_softmax,
     .pixel_cycles = pixel_cycles,
     .vector_ops = vector_ops,

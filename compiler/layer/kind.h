@@ -45,8 +45,6 @@ struct hd_kind {
      * would change that. */
     const char *(*refuses)(const struct hd_lowering *lo, int node, const char **out_hint);
     enum hd_wish (*wish)(const struct hd_node *n);
-    /* The dimension, which has to be that of channels, that a node works along. NULL: none is. */
-    int64_t (*axis)(const hd_graph *g, const struct hd_node *n);
     /* Constants may be among its operands. NULL: none may. */
     bool (*takes_constants)(const struct hd_node *n);
     /* Pixels of its operand may share words (layer/pixels.c). NULL: they may not. */

@@ -43,7 +43,6 @@ struct hd_compile_options {
     bool host_only; /* no program: the whole graph is one host step (golden, cpu) */
     int threads;    /* that plans are tried with at most; 0 = as many as there are */
     struct hd_price_memo *prices; /* of this network, also on other machines; NULL = none yet */
-    bool prepared;                /* the graph is what --dump prepare prints: passes are done */
     struct hd_stage_text layers, plan, ops; /* read, in place of what would make them */
     const char *dump;                       /* stage name, NULL = none; "all" */
     struct hd_name_list dump_only;          /* only these nodes; empty = all */

@@ -31,14 +31,6 @@ static enum want wish(const hd_graph *g, const struct hd_node *n) {
     return w == HD_WISH_IMAGE ? CHANNELS : w == HD_WISH_ROWS ? ROWS : ANY;
 }
 
-bool hd_wants_layout(const struct hd_lowering *lo, int node, bool *out_rows) {
-    const struct hd_node *n = &lo->g->nodes[node];
-    enum want w = wish(lo->g, n);
-    if (w == ANY && elementwise(lo->g, n)) w = lo->rows[n->out[0]] ? ROWS : CHANNELS;
-    *out_rows = w == ROWS;
-    return w != ANY;
-}
-
 static bool set(char *want, int tensor, enum want w) {
     if (tensor < 0 || w == ANY || want[tensor] != ANY) return false;
     want[tensor] = (char)w;

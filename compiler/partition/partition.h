@@ -7,10 +7,6 @@
 
 /* Passes, in order. Each one's needs / gives / destroys stand with it. */
 hd_status hd_choose_layouts(struct hd_lowering *lo);
-/* The layout that a node needs its operands and result in; false: it does not care. */
-bool hd_wants_layout(const struct hd_lowering *lo, int node, bool *out_rows);
-/* Puts movement of data between layouts that meet, where that pays (relayout.c). */
-hd_status hd_relayout(hd_ctx *ctx, hd_graph *g, bool always);
 hd_status hd_partition(struct hd_lowering *lo);
 /* Time that golden takes for a node, about (cost.c). */
 double hd_host_ns(const hd_graph *g, int node);

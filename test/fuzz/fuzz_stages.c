@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     hd_ctx *ctx = hd_ctx_create();
     hd_arena *a = hd_arena_create();
     hd_graph *g = network(ctx);
-    struct hd_compile_options o = {.latency_hiding = true, .prepared = true};
+    struct hd_compile_options o = {.latency_hiding = true};
     struct hd_stage_text *const text[] = {&o.layers, &o.plan, &o.ops};
     hd_model *m = NULL;
     must(hd_machine_load(ctx, "tiny", &o.machine) == HD_OK);

@@ -144,13 +144,13 @@ static hd_status results(hd_ctx *ctx, const hd_graph *g, hd_arena *a, uint64_t s
 }
 
 /* Passes for the machine keep all values. */
-static hd_status prepare(hd_ctx *ctx, hd_graph *g, bool always, uint64_t seed) {
+static hd_status prepare(hd_ctx *ctx, hd_graph *g, uint64_t seed) {
     hd_arena *a = hd_arena_create();
     struct hd_tensor *before, *after;
     hd_status s = results(ctx, g, a, seed, &before);
     size_t n = g->n_outputs;
     int *was = hd_dup(a, g->outputs, n * sizeof *was);
-    if (s == HD_OK) s = hd_prepare(ctx, g, always);
+    if (s == HD_OK) s = hd_prepare(ctx, g);
     if (s == HD_OK) s = results(ctx, g, a, seed, &after);
     for (size_t i = 0; s == HD_OK && i < n; i++) {
         const struct hd_tensor *x = &before[was[i]], *y = &after[g->outputs[i]];
@@ -175,9 +175,8 @@ static hd_status run_graph(hd_ctx *ctx, hd_graph *g, bool legalize, const struct
     if (o->print) TRY(hd_graph_print(ctx, g, false, stdout));
     if (legalize) TRY(hd_legalize(ctx, g));
     if (legalize && o->print) TRY(hd_graph_print(ctx, g, false, stdout));
-    if (!c.host_only) TRY(prepare(ctx, g, c.place_all, seed));
+    if (!c.host_only) TRY(prepare(ctx, g, seed));
     if (seed % 4 == 2 && !o->devices.n) TRY(round_trip(ctx, g, &c));
-    c.prepared = true;
     int *on = calloc(g->n_nodes + 1, sizeof *on);
     struct rng r = {seed ^ 0x7777};
     for (size_t i = 0; i < g->n_nodes && o->devices.n; i++)

@@ -23,7 +23,7 @@ static hd_status compile(hd_ctx *ctx, hd_graph *g, struct hd_compile_options o, 
     size_t n = 0;
     FILE *f = stage ? open_memstream(out_text, &n) : NULL;
     if (stage && !f) return hd_fail(ctx, HD_NOMEM, "no memory for the text of stage %s", stage);
-    o.prepared = true, o.dump = stage, o.dump_to = f;
+    o.dump = stage, o.dump_to = f;
     hd_status s = hd_lower(ctx, g, &o, out);
     if (f) fclose(f);
     return s;

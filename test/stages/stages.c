@@ -19,7 +19,7 @@ static hd_status one(hd_ctx *ctx, hd_arena *a, const char *machine, const char *
         return HD_OK;
     }
     hd_status s = hd_legalize(ctx, g);
-    if (s == HD_OK) s = hd_prepare(ctx, g, false);
+    if (s == HD_OK) s = hd_prepare(ctx, g);
     if (s == HD_OK) s = round_trip(ctx, g, &o);
     hd_graph_destroy(g);
     return s;

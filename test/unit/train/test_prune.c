@@ -119,7 +119,7 @@ static void stays(void **state) {
     assert_memory_not_equal((const char *)g->tensors[v].data + 2,
                             (const char *)before->tensors[v].data + 2, 2);
     want_ok(ctx, hd_legalize(ctx, g));
-    want_ok(ctx, hd_prepare(ctx, g, false));
+    want_ok(ctx, hd_prepare(ctx, g));
     int conv = hd_node_by_name(g, "a");
     assert_true(conv >= 0);
     assert_int_equal(g->tensors[g->nodes[conv].out[0]].dim[1], 2);
