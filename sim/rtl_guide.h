@@ -33,13 +33,10 @@ class hd_guide {
 
     // The core is out of reset; nothing has been issued.
     void begin(Vhd_sim___024root *r) {
-        for (uint32_t &word : r->HD_CORE(u_sem__DOT__count_q).m_storage) word = 0;
         r->HD_CORE(u_sem__DOT__nonzero_q) = 0;
         for (int i = 0; i < HD_SEMAPHORES; i++) {
-            uint32_t bit = UINT32_C(1) << i;
-            for (int b = 0; b < 8; b++)
-                if (from_.sem[i] >> b & 1) r->HD_CORE(u_sem__DOT__count_q)[b] |= bit;
-            if (from_.sem[i]) r->HD_CORE(u_sem__DOT__nonzero_q) |= bit;
+            r->HD_CORE(u_sem__DOT__count_q)[i] = from_.sem[i];
+            if (from_.sem[i]) r->HD_CORE(u_sem__DOT__nonzero_q) |= UINT32_C(1) << i;
         }
         guides_ = from_.until > from_.cycle;
         Vhd_sim___024root___eval_settle(r);

@@ -8,7 +8,7 @@
 // mutant: s/(state_q == Drain && (core_drained_i || stuck_q))/state_q == Drain/
 // mutant: s/assign refuse     = state_q != Idle/assign refuse     = state_q == Run/
 // mutant: s/half && at_q[2] ? high_q/half && at_q[2] ? count[63:32]/
-// mutant: s/image_bytes_q <= (image_bytes_q & ~mask) | (req_i.wdata & mask)/image_bytes_q <= req_i.wdata/
+// mutant: s/!refuse && req_i.wstrb\[b\]/!refuse/
 // mutant: s/(finish && !quiet_q ? ier_q/(finish && !quiet_q ? 2'd3/
 // mutant: s/Idle: if (start) begin/Idle, Run: if (start) begin/
 
@@ -55,7 +55,8 @@
   logic [63:0] image_f, arena_f;
   logic [31:0] bytes_f, window_f, code_f, watchdog_f, limit_f;
   always_ff @(posedge clk_i) begin
-    {mask_f, image_f, arena_f} <= {mask, image_ptr_q, arena_ptr_q};
+    {image_f, arena_f} <= {image_ptr_q, arena_ptr_q};
+    for (int unsigned b = 0; b < 4; b++) mask_f[8 * b +: 8] <= {8{req_i.wstrb[b]}};
     {bytes_f, window_f, code_f} <= {image_bytes_q, arena_bytes_q, code_offset_q};
     {watchdog_f, limit_f} <= {watchdog_q, cycle_limit_q};
   end

@@ -119,15 +119,13 @@ module hd_csr (
   logic        bvalid_q, write, gie_q, refuse;
   logic [1:0]  ier_q, isr_q;
   logic [11:0] to;
-  logic [31:0] mask;
   logic [63:0] image_ptr_q, arena_ptr_q;
   logic [31:0] image_bytes_q, arena_bytes_q, code_offset_q, watchdog_q, cycle_limit_q, refused_q;
 
   assign write      = req_i.awvalid && req_i.wvalid && !bvalid_q;
   assign to         = {req_i.awaddr[11:2], 2'd0};
-  assign mask       = {{8{req_i.wstrb[3]}}, {8{req_i.wstrb[2]}}, {8{req_i.wstrb[1]}}, {8{req_i.wstrb[0]}}};
-  assign start      = write && to == hd_reg_pkg::RegApCtrl && req_i.wdata[0] && mask[0];
-  assign soft_reset = write && to == hd_reg_pkg::RegSoftReset && req_i.wdata[0] && mask[0];
+  assign start      = write && to == hd_reg_pkg::RegApCtrl && req_i.wdata[0] && req_i.wstrb[0];
+  assign soft_reset = write && to == hd_reg_pkg::RegSoftReset && req_i.wdata[0] && req_i.wstrb[0];
   assign refuse     = state_q != Idle && (start || (write && to >= hd_reg_pkg::RegImagePtr &&
                                                     to <= hd_reg_pkg::RegCycleLimit));
 
@@ -150,29 +148,28 @@ module hd_csr (
       refused_q     <= '0;
     end else begin
       bvalid_q <= write || (bvalid_q && !req_i.bready);
-      if (write && !refuse) begin
-        unique case (to)
-          hd_reg_pkg::RegGie: if (mask[0]) gie_q <= req_i.wdata[0];
-          hd_reg_pkg::RegIer: if (mask[0]) ier_q <= req_i.wdata[1:0];
-          hd_reg_pkg::RegImagePtr:
-            image_ptr_q[31:0] <= (image_ptr_q[31:0] & ~mask) | (req_i.wdata & mask);
-          hd_reg_pkg::RegImagePtr + 12'd4:
-            image_ptr_q[63:32] <= (image_ptr_q[63:32] & ~mask) | (req_i.wdata & mask);
-          hd_reg_pkg::RegArenaPtr:
-            arena_ptr_q[31:0] <= (arena_ptr_q[31:0] & ~mask) | (req_i.wdata & mask);
-          hd_reg_pkg::RegArenaPtr + 12'd4:
-            arena_ptr_q[63:32] <= (arena_ptr_q[63:32] & ~mask) | (req_i.wdata & mask);
-          hd_reg_pkg::RegImageBytes: image_bytes_q <= (image_bytes_q & ~mask) | (req_i.wdata & mask);
-          hd_reg_pkg::RegArenaBytes: arena_bytes_q <= (arena_bytes_q & ~mask) | (req_i.wdata & mask);
-          hd_reg_pkg::RegCodeOffset: code_offset_q <= (code_offset_q & ~mask) | (req_i.wdata & mask);
-          hd_reg_pkg::RegWatchdog: watchdog_q <= (watchdog_q & ~mask) | (req_i.wdata & mask);
-          hd_reg_pkg::RegCycleLimit: cycle_limit_q <= (cycle_limit_q & ~mask) | (req_i.wdata & mask);
-          default: ;
-        endcase
+      if (write && !refuse && req_i.wstrb[0]) begin
+        if (to == hd_reg_pkg::RegGie) gie_q <= req_i.wdata[0];
+        if (to == hd_reg_pkg::RegIer) ier_q <= req_i.wdata[1:0];
       end
+      for (int unsigned b = 0; b < 4; b++)
+        if (write && !refuse && req_i.wstrb[b]) begin
+          unique case (to)
+            hd_reg_pkg::RegImagePtr:           image_ptr_q[8 * b +: 8] <= req_i.wdata[8 * b +: 8];
+            hd_reg_pkg::RegImagePtr + 12'd4:   image_ptr_q[8 * b + 32 +: 8] <= req_i.wdata[8 * b +: 8];
+            hd_reg_pkg::RegArenaPtr:           arena_ptr_q[8 * b +: 8] <= req_i.wdata[8 * b +: 8];
+            hd_reg_pkg::RegArenaPtr + 12'd4:   arena_ptr_q[8 * b + 32 +: 8] <= req_i.wdata[8 * b +: 8];
+            hd_reg_pkg::RegImageBytes:         image_bytes_q[8 * b +: 8] <= req_i.wdata[8 * b +: 8];
+            hd_reg_pkg::RegArenaBytes:         arena_bytes_q[8 * b +: 8] <= req_i.wdata[8 * b +: 8];
+            hd_reg_pkg::RegCodeOffset:         code_offset_q[8 * b +: 8] <= req_i.wdata[8 * b +: 8];
+            hd_reg_pkg::RegWatchdog:           watchdog_q[8 * b +: 8] <= req_i.wdata[8 * b +: 8];
+            hd_reg_pkg::RegCycleLimit:         cycle_limit_q[8 * b +: 8] <= req_i.wdata[8 * b +: 8];
+            default: ;
+          endcase
+        end
       if (start && !refuse) refused_q <= '0;
       else if (refuse) refused_q <= refused_q + 32'd1;
-      isr_q <= (isr_q ^ (write && to == hd_reg_pkg::RegIsr ? req_i.wdata[1:0] & mask[1:0] : 2'd0))
+      isr_q <= (isr_q ^ (write && to == hd_reg_pkg::RegIsr && req_i.wstrb[0] ? req_i.wdata[1:0] : 2'd0))
                | (finish && !quiet_q ? ier_q : 2'd0);
     end
   end

@@ -28,8 +28,8 @@ module hd_nest #(
   output logic [Loops-1:0]            first_o,  // loop l is at its first iteration
   output logic [Loops-1:0]            last_o    // loop l is at its last iteration
 );
-  logic [CountBits-1:0] most_q [Loops];          // iterations - 1
-  logic [CountBits-1:0] left_q [Loops];          // iterations after this one
+  logic [CountBits-1:0] n_q    [Loops];          // iterations
+  logic [CountBits-1:0] left_q [Loops];          // of them from this one on
   logic [15:0]          step_q [Streams*Loops];
   logic [23:0]          at_q   [Streams*Loops];  // address where this iteration of the loop began
   logic [24*Streams-1:0] addr_q;                 // of loop 0
@@ -43,8 +43,8 @@ module hd_nest #(
   always_ff @(posedge clk_i) begin
     if (load_i) begin
       for (int unsigned l = 0; l < Loops; l++) begin
-        most_q[l]  = n_i[CountBits * l +: CountBits] - CountBits'(1);
-        left_q[l]  = n_i[CountBits * l +: CountBits] - CountBits'(1);
+        n_q[l]     = n_i[CountBits * l +: CountBits];
+        left_q[l]  = n_i[CountBits * l +: CountBits];
         first_q[l] <= 1'b1;
         last_q[l]  <= n_i[CountBits * l +: CountBits] == CountBits'(1);
         more_q[l]  <= n_i[CountBits * l +: CountBits] != CountBits'(1);
@@ -62,15 +62,15 @@ module hd_nest #(
       for (int unsigned l = 0; l < Loops; l++) if (more_q[Loops - 1 - l]) level = Loops - 1 - l;
       for (int unsigned l = 0; l < Loops; l++) begin
         if (l < Loops - 1 && l < level) begin  // the outermost loop never starts again
-          left_q[l]  = most_q[l];
+          left_q[l]  = n_q[l];
           first_q[l] <= 1'b1;
-          last_q[l]  <= most_q[l] == '0;
-          more_q[l]  <= most_q[l] != '0;
+          last_q[l]  <= n_q[l] == CountBits'(1);
+          more_q[l]  <= n_q[l] != CountBits'(1);
         end else if (l == level) begin
           left_q[l]  = left_q[l] - CountBits'(1);
           first_q[l] <= 1'b0;
-          last_q[l]  <= left_q[l] == '0;
-          more_q[l]  <= left_q[l] != '0;
+          last_q[l]  <= left_q[l] == CountBits'(1);
+          more_q[l]  <= left_q[l] != CountBits'(1);
         end
       end
       for (int unsigned s = 0; s < Streams; s++) begin

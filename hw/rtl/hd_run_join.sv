@@ -9,7 +9,9 @@
 // Latency: 1 cycle, and one for each joined loop.
 // Throughput: an operation in as many cycles.
 // Stalls: never.
-module hd_run_join (
+module hd_run_join #(
+  parameter bit Scaled = 1'b0           // 0: a unit of run is a byte of DRAM
+) (
   input  logic              clk_i,
 
   input  logic              load_i,
@@ -34,7 +36,7 @@ module hd_run_join (
   always_comb begin
     level   = n_q[0] != 16'd1 ? 2'd0 : n_q[1] != 16'd1 ? 2'd1 : 2'd2;
     fits    = join_q && n_q[level] > 16'd1 && loc_q[level] == 28'(run_q) &&
-              36'(ext_q[level]) == 36'(run_q) << scale_q;
+              36'(ext_q[level]) == 36'(run_q) << (Scaled ? scale_q : 4'd0);
     product = 40'(run_q) * 40'(n_q[level]);
 
     runs_o          = given_q;

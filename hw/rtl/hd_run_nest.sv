@@ -19,8 +19,8 @@ module hd_run_nest (
   output logic [1:0]        level_o,
   output logic              last_o   // the last run of all
 );
-  logic [15:0]        most_q [2];  // iterations - 1; the outermost loop never starts again
-  logic [15:0]        left_q [3];  // iterations after this one
+  logic [15:0]        n_q    [2];  // iterations; the outermost loop never starts again
+  logic [15:0]        left_q [3];  // of them from this one on
   logic [31:0]        ext_q  [3];  // address where this iteration of the loop began
   logic [27:0]        loc_q  [3];
   logic [31:0]        ext_step_q [3];
@@ -31,7 +31,7 @@ module hd_run_nest (
   logic [23:0]        unused_run;
 
   always_comb begin
-    level = left_q[0] != 16'd0 ? 2'd0 : left_q[1] != 16'd0 ? 2'd1 : 2'd2;
+    level = left_q[0] != 16'd1 ? 2'd0 : left_q[1] != 16'd1 ? 2'd1 : 2'd2;
     ext_next = ext_q[level] + ext_step_q[level];
     loc_next = loc_q[level] + loc_step_q[level];
   end
@@ -40,20 +40,20 @@ module hd_run_nest (
   assign ext_o   = ext_q[0];
   assign loc_o   = loc_q[0];
   assign level_o = level;
-  assign last_o  = left_q[0] == 16'd0 && left_q[1] == 16'd0 && left_q[2] == 16'd0;
+  assign last_o  = left_q[0] == 16'd1 && left_q[1] == 16'd1 && left_q[2] == 16'd1;
 
   always_ff @(posedge clk_i) begin
     if (load_i) begin
-      for (int unsigned l = 0; l < 2; l++) most_q[l] <= runs_i.n[16 * l +: 16] - 16'd1;
+      for (int unsigned l = 0; l < 2; l++) n_q[l] <= runs_i.n[16 * l +: 16];
       for (int unsigned l = 0; l < 3; l++) begin
-        left_q[l]     <= runs_i.n[16 * l +: 16] - 16'd1;
+        left_q[l]     <= runs_i.n[16 * l +: 16];
         ext_q[l]      <= runs_i.ext;
         loc_q[l]      <= runs_i.loc;
         ext_step_q[l] <= runs_i.ext_step[32 * l +: 32];
         loc_step_q[l] <= runs_i.loc_step[28 * l +: 28];
       end
     end else if (adv_i) begin
-      for (int unsigned l = 0; l < 2; l++) if (2'(l) < level) left_q[l] <= most_q[l];
+      for (int unsigned l = 0; l < 2; l++) if (2'(l) < level) left_q[l] <= n_q[l];
       for (int unsigned l = 0; l < 3; l++) begin
         if (2'(l) == level) left_q[l] <= left_q[l] - 16'd1;
         if (2'(l) <= level) begin

@@ -10,7 +10,8 @@
 `include "hd_assert.svh"
 
 module hd_runs #(
-  parameter int unsigned KeepBits = 32
+  parameter int unsigned KeepBits = 32,
+  parameter bit          Scaled   = 1'b0  // see hd_run_join
 ) (
   input  logic                clk_i, rst_ni, stop_i,
 
@@ -51,7 +52,7 @@ module hd_runs #(
   assign busy_o     = !halt_q && (joined_q || walk_q);
   assign joining_o  = joined_q && !joined;
 
-  hd_run_join u_join (
+  hd_run_join #(.Scaled(Scaled)) u_join (
     .clk_i, .load_i(accept), .join_i, .scale_i, .runs_i, .ready_o(joined), .runs_o(runs)
   );
 

@@ -1,12 +1,12 @@
 // Counting semaphores: 32 of 8 bits, shared by the sequencer and the units.
 //
-// No path goes from one unit's grant to the next unit's: that chain was 19 LUTs long. Counts lie
-// bit by bit, bit i of all 32 side by side, so that all are added in a few operations of a
-// simulator.
+// No path goes from one unit's grant to the next unit's: that chain was 19 LUTs long. A count has
+// one adder: what is taken, known late, is its carry.
 //
 // Guarantees: want_i with a mask is granted in the same cycle when every semaphore of the mask is
 // above zero; those drop by one at the end of it. signal_i increments at the end of the cycle. A
-// count above 255 becomes 255 and raises overflow_o of a unit that signalled it in the next cycle.
+// count above 255 raises overflow_o of a unit that signalled it in the next cycle; that ends the run,
+// so counts have one bit more and do not stop there.
 // Latency: a signal is seen by a request of the next cycle.
 // Throughput: every unit in every cycle.
 // Stalls: a semaphore of the mask is zero; a lower unit, whose whole mask is above zero, wants one
@@ -29,9 +29,9 @@ module hd_sem (
   localparam int unsigned Units = hd_isa_pkg::Units;
   localparam int unsigned Sems  = hd_isa_pkg::Semaphores;
 
-  logic [Sems-1:0]       count_q [9];     // of 9 bits: above 255 for one cycle
+  logic [8:0]            count_q [Sems];
   logic [Sems-1:0]       nonzero_q, above, taken;
-  logic [Units-1:0]      signal_q, there;  // there: wants, and its whole mask is above zero
+  logic [Units-1:0]      signal_q, there;   // there: wants, and its whole mask is above zero
   logic [Units*Sems-1:0] signal_mask_q;
 
   always_comb begin
@@ -51,12 +51,10 @@ module hd_sem (
     end
   end
 
-  // Counts with the signals of this cycle, known early, then what is taken, known late: a bit changes
-  // when those below it are zero.
+  // Signals of this cycle less one, bit by bit: bit i of all semaphores side by side.
   logic [Sems-1:0] by [Units];  // signalled by
-  logic [Sems-1:0] one_a, two_a, one_b, two_b, more0, more1, more2, carry, low, more_than_one;
-  logic [Sems-1:0] sum  [9];
-  logic [Sems-1:0] next [9];
+  logic [Sems-1:0] one_a, two_a, one_b, two_b, more0, more1, more2;
+  logic [Sems-1:0] less [4];
 
   always_comb begin
     for (int unsigned u = 0; u < Units; u++)
@@ -69,43 +67,43 @@ module hd_sem (
     more1 = two_a ^ two_b ^ (one_a & one_b);
     more2 = (two_a & two_b) | (two_a & one_a & one_b) | (two_b & one_a & one_b);
 
-    carry = '0;
-    for (int unsigned i = 0; i < 8; i++) begin
-      sum[i] = i == 0 ? more0 : i == 1 ? more1 : i == 2 ? more2 : '0;
-      low    = count_q[i] | above;  // a count above 255 is 255
-      {carry, sum[i]} = {(low & sum[i]) | (low & carry) | (sum[i] & carry), low ^ sum[i] ^ carry};
-    end
-    sum[8] = carry;
-
-    more_than_one = '0;
-    low           = taken;
-    for (int unsigned i = 0; i < 9; i++) begin
-      next[i] = sum[i] ^ low;
-      low     = low & ~sum[i];
-      if (i > 0) more_than_one = more_than_one | sum[i];
-    end
+    less[0] = ~more0;
+    less[1] = more1 ~^ more0;
+    less[2] = more2 ^ ~(more1 | more0);
+    less[3] = ~(more2 | more1 | more0);
   end
+
+  // The next count of a semaphore, and whether it is above zero. The bit below both operands makes
+  // the carry: nothing is taken.
+  function automatic logic [9:0] counted(input logic [8:0] count, input logic [3:0] more_less_one,
+                                         input logic nothing);
+    logic [8:0] sum;
+    logic       unused_bit;
+    {sum, unused_bit} = {{6{more_less_one[3]}}, more_less_one[2:0], nothing} + {count, 1'b1};
+    counted = {sum != 9'd0, sum};
+  endfunction
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      for (int unsigned i = 0; i < 9; i++) count_q[i] <= '0;
+      for (int unsigned s = 0; s < Sems; s++) count_q[s] <= '0;
       nonzero_q <= '0;
       signal_q  <= '0;
     end else begin
       signal_q <= signal_i;
       if (signal_i != '0) signal_mask_q <= signal_mask_i;
-      if (grant_o != '0 || signal_i != '0 || above != '0) begin
-        for (int unsigned i = 0; i < 9; i++) count_q[i] <= next[i];
-        nonzero_q <= more_than_one | (sum[0] & ~taken);
-      end
+      if (grant_o != '0 || signal_i != '0)
+        for (int unsigned s = 0; s < Sems; s++)
+          {nonzero_q[s], count_q[s]} <=
+              counted(count_q[s], {less[3][s], less[2][s], less[1][s], less[0][s]}, !taken[s]);
     end
   end
 
   assign nonzero_o = nonzero_q;
-  assign above     = count_q[8];
-  always_comb
+  always_comb begin
+    for (int unsigned s = 0; s < Sems; s++) above[s] = count_q[s][8];
     for (int unsigned u = 0; u < Units; u++)
       overflow_o[u] = signal_q[u] && (signal_mask_q[Sems * u +: Sems] & above) != '0;
+  end
 
   `ASSERT(TakenWereThere, (taken & ~nonzero_q) == '0)
 endmodule
