@@ -30,29 +30,28 @@ static hd_status one_tile(struct hd_lowerer *w, struct hd_tile t, int only_nt) {
     return w->l->kind->lower(w, &t);
 }
 
-static hd_status layer_tiles(struct hd_lowerer *w, int only_nt) {
-    const struct hd_layer *l = w->l;
-    const struct hd_tiling *lt = w->lt;
-    for (int img = 0; img < hd_lower_tensor(w, l->out)->n; img++)
-        for (int i = 0; i < hd_layer_bands(lt); i++)
-            for (int x = 0; x < l->ow; x += lt->tw)
-                TRY(one_tile(w, (struct hd_tile){.img = img, .y = i * lt->th, .x = x}, only_nt));
-    return HD_OK;
-}
-
-/* Tile `index` of the layer, images and columns included; chunk: of weights, -1 = all. */
+/* Tile `index` of the layer, images and columns included; chunk: of weights, -1 = all. Tiles go row
+ * by row; but down one column behind the other where each shares rows that it loads with the one
+ * above. */
 static hd_status numbered_tile(struct hd_lowerer *w, int index, int chunk) {
     const struct hd_tiling *lt = w->lt;
     int across = (int)hd_ceil_div(lt->l->ow, lt->tw), down = hd_layer_bands(lt);
+    int i = index % (across * down);
+    bool columns = hd_layer_streams(w->lo, lt->l, 0) && hd_layer_shares_rows(lt->l);
     struct hd_tile t = {.img = index / (across * down),
-                        .y = index / across % down * lt->th,
-                        .x = index % across * lt->tw};
+                        .y = (columns ? i % down : i / across) * lt->th,
+                        .x = (columns ? i / down : i % across) * lt->tw};
     return one_tile(w, t, chunk < 0 ? -1 : chunk * lt->nb);
 }
 
 static int64_t tiles_of(const struct hd_lowerer *w, const struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     return hd_lower_tensor(w, l->out)->n * hd_layer_bands(lt) * hd_ceil_div(l->ow, lt->tw);
+}
+
+static hd_status layer_tiles(struct hd_lowerer *w, int chunk) {
+    for (int64_t i = 0, n = tiles_of(w, w->lt); i < n; i++) TRY(numbered_tile(w, (int)i, chunk));
+    return HD_OK;
 }
 
 struct wave {
@@ -252,8 +251,8 @@ static hd_status lower_chain(struct hd_lowerer *w, const struct hd_tiling *first
             continue;
         }
         if (!firstt[i].chunk_outer) TRY(layer_tiles(w, -1));
-        for (int nt = 0; firstt[i].chunk_outer && nt < first[i].nts; nt += firstt[i].nb)
-            TRY(layer_tiles(w, nt));
+        for (int c = 0; firstt[i].chunk_outer && c * firstt[i].nb < first[i].nts; c++)
+            TRY(layer_tiles(w, c));
     }
     return HD_OK;
 }

@@ -75,6 +75,8 @@ bool hd_layer_pairs(const struct hd_lowering *lo, const struct hd_tiling *lt);
 /* Its operand comes as two views: those pairs, or packed pixels that are shifted. */
 bool hd_layer_two_views(const struct hd_lowering *lo, const struct hd_tiling *lt);
 int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_tiling *lt);
+/* A tile reads rows that the one above reads, too. */
+bool hd_layer_shares_rows(const struct hd_layer *l);
 /* Bytes between rows of a streamed tile, of `bytes` each. Rows that the next tile reads, too, do
  * not share granules (machine_ops/deps.c) with those that are loaded for it. */
 int hd_layer_pitch(const struct hd_layer *l, int bytes);

@@ -75,9 +75,12 @@ bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, in
     return l->kind->streams ? l->kind->streams(lo, l, i) : !lo->plan->places[l->in[i]].resident;
 }
 
+bool hd_layer_shares_rows(const struct hd_layer *l) {
+    return (l->kh - 1) * l->dy + 1 > l->sy || (l->kind->overlaps && l->kind->overlaps(l));
+}
+
 int hd_layer_pitch(const struct hd_layer *l, int bytes) {
-    bool shares = (l->kh - 1) * l->dy + 1 > l->sy || (l->kind->overlaps && l->kind->overlaps(l));
-    return shares ? (int)hd_round_up(bytes, 64) : bytes;
+    return hd_layer_shares_rows(l) ? (int)hd_round_up(bytes, 64) : bytes;
 }
 
 struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_tiling *lt) {

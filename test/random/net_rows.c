@@ -81,7 +81,8 @@ void net_layer_norm(struct net *x, int in) {
     memcpy(dim, t->dim, sizeof dim);
     float *v = malloc(sizeof *v * (size_t)n);
     for (int k = 1; k < 3; k++) {
-        for (int i = 0; i < n; i++) v[i] = rng_float(&x->r, -60, 60);
+        float most = k == 2 && rng_next(&x->r) % 3 == 0 ? 0 : 60; /* many norms have no bias */
+        for (int i = 0; i < n; i++) v[i] = rng_float(&x->r, -most, most);
         ins[k] = hd_graph_const_f32(x->g, "v", n, v);
     }
     free(v);
