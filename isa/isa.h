@@ -258,6 +258,14 @@ hd_status hd_machine_load(hd_ctx *ctx, const char *name_or_file, struct hd_machi
 hd_status hd_machine_set(hd_ctx *ctx, struct hd_machine *m, const char *key_value);
 hd_status hd_machine_check(hd_ctx *ctx, const struct hd_machine *m);
 uint32_t hd_machine_hash(const struct hd_machine *m);
+/* The clocks that timing supports, in MHz, by the most, the likely and the least delays (clock.def,
+ * written by `make synth`). NULL: nobody has timed a machine of this fingerprint. */
+struct hd_clock {
+    uint32_t least, likely, most;
+};
+const struct hd_clock *hd_machine_clock(const struct hd_machine *m);
+/* What follows "168 MHz" in a report: nothing, or that the clock is not what timing says. */
+const char *hd_machine_clock_note(const struct hd_machine *m);
 
 /* ---- time: timing.def ----------------------------------------------------------------------- */
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/clock.h"
+
 const struct hd_param_info hd_machine_params[] = {
 #define PARAM(name, tiny, base, big, nano, lean, k26, min, max, fp, doc)                           \
     {#name, doc, offsetof(struct hd_machine, name), min, max, fp},
@@ -233,4 +235,24 @@ uint32_t hd_machine_hash(const struct hd_machine *m) {
         h = fnv(fnv(h, p->name, strlen(p->name) + 1), le, sizeof le);
     }
     return h;
+}
+
+const struct hd_clock *hd_machine_clock(const struct hd_machine *m) {
+    static const struct {
+        const char *machine;
+        struct hd_clock of;
+    } clocks[] = {
+#define CLOCK(machine, least, likely, most) {#machine, {least, likely, most}},
+#include "isa/clock.def"
+    };
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        const struct hd_machine *timed = named(clocks[i].machine, strlen(clocks[i].machine));
+        if (timed && hd_machine_hash(timed) == hd_machine_hash(m)) return &clocks[i].of;
+    }
+    return NULL;
+}
+
+const char *hd_machine_clock_note(const struct hd_machine *m) {
+    const struct hd_clock *c = hd_machine_clock(m);
+    return c && c->likely == m->clock_mhz ? "" : " (assumed)";
 }

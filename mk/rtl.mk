@@ -13,7 +13,7 @@ RTL_TOP  ?= hd_top
 RTL_SIM  := hd_sim
 
 # ---- the printer and what it prints --------------------------------------------------------
-$(GEN_BIN): $(isa/gen_SRCS) isa/isa.h isa/gen.h isa/isa.def isa/machine.def isa/timing.def isa/regs.def runtime/base/fn.def runtime/base/fn.h runtime/base/status.h
+$(GEN_BIN): $(isa/gen_SRCS) isa/isa.h isa/gen.h isa/isa.def isa/machine.def isa/clock.h isa/clock.def isa/timing.def isa/regs.def runtime/base/fn.def runtime/base/fn.h runtime/base/status.h
 	@mkdir -p $(@D); echo "  GEN   $@"
 	$(Q)$(CC) -I. -std=c11 -D_XOPEN_SOURCE=700 -O1 $(WARN) $(isa/gen_SRCS) -o $@.tmp.$$$$ && mv $@.tmp.$$$$ $@
 

@@ -35,9 +35,9 @@ def facts(heddle, model, device, at):
 
 
 def host(fact):
-    """Share of the host in the time at 250 MHz, and its operations by reason."""
+    """Share of the host in the time at the machine's clock, and its operations by reason."""
     us = sum(h["host_us"] for h in fact["host_ops"])
-    machine = fact.get("cycles", 0) / 250
+    machine = fact.get("cycles", 0) / fact["machine"]["clock_mhz"]
     why = {}
     for h in fact["host_ops"]:
         why.setdefault(h["reason"], []).append(h["op"])

@@ -12,6 +12,7 @@
 #include "compiler/report/html.h"
 #include "compiler/session/session.h"
 #include "compiler/tensors/tensors.h"
+#include "isa/isa.h"
 #include "runtime/base/io.h"
 #include "runtime/runtime.h"
 
@@ -245,7 +246,8 @@ static hd_status write_page(struct bench *b, const char *path) {
     TRY(hd_cmd_machine(b->c, &m));
     hd_json_str(o, "title", "Networks on devices");
     hd_json_str(o, "subtitle",
-                hd_sprintf(b->a, "machine %s at %u MHz; agreement is with %s", m.name, m.clock_mhz,
+                hd_sprintf(b->a, "machine %s at %u MHz%s; agreement is with %s", m.name,
+                           m.clock_mhz, hd_machine_clock_note(&m),
                            b->n_devices ? b->device[0] : "nothing"));
     json_object_object_add(o, "compare", json_object_get(b->rows));
     return hd_report_write(b->c, o, path);

@@ -1,5 +1,5 @@
 /* heddle bench tiny: the tasks of MLPerf Tiny on devices of this program, beside published entries
- * of its closed division. Simulated devices take their time at the machine's stated clock, with the
+ * of its closed division. Simulated devices take their time at the machine's clock, with the
  * compiler's price of what stays on the host; others are measured, the median of --repeat runs.
  * With --db runs in every way are kept for heddle choose. */
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 
 #include "compiler/bench/bench.h"
 #include "compiler/command/table.h"
+#include "isa/isa.h"
 #include "runtime/runtime.h"
 
 enum task {
@@ -81,11 +82,13 @@ static hd_status run_one(struct hd_cmd *c, hd_arena *a, enum task task, const ch
     if (ok == HD_OK) ok = hd_open_session(c, m, device, &s);
     if (ok == HD_OK) ok = seconds_of(c, a, m, s, in, graph, &seconds);
     if (ok == HD_OK && rows->n < ROWS)
-        rows->of[rows->n++] =
-            (struct entry){task, 1 / seconds, graph ? 0 : m->machine.clock_mhz,
-                           graph ? hd_sprintf(a, "this computer, device %s", device)
-                                 : hd_sprintf(a, "Heddle %s, device %s", m->machine.name, device),
-                           graph ? "measured here" : "simulated, no board"};
+        rows->of[rows->n++] = (struct entry){
+            task, 1 / seconds, graph ? 0 : m->machine.clock_mhz,
+            graph ? hd_sprintf(a, "this computer, device %s", device)
+                  : hd_sprintf(a, "Heddle %s, device %s", m->machine.name, device),
+            graph ? "measured here"
+                  : hd_sprintf(a, "simulated, no board; clock %s",
+                               *hd_machine_clock_note(&m->machine) ? "assumed" : "by timing")};
     hd_session_close(s);
     hd_model_destroy(m);
     return hd_note(c->ctx, ok, "in %s on %s", tasks[task].name, device);

@@ -61,7 +61,6 @@ static void expect(hd_arena *a, const struct hd_choice *net, const struct hd_run
 static const char *options_of(hd_arena *a, const struct hd_way *w) {
     const char *text = hd_sprintf(a, "--device %s", w->device);
     if (w->machine) text = hd_sprintf(a, "%s --machine %s", text, w->machine);
-    if (w->mhz) text = hd_sprintf(a, "%s --set clock_mhz=%u", text, w->mhz);
     if (w->threads) text = hd_sprintf(a, "%s --threads %d", text, w->threads);
     return text;
 }

@@ -16,7 +16,6 @@ struct hd_way {
     const char *kind;             /* device, precision, threads: ways that share a model */
     const char *variant;          /* machine and batch */
     const char *device, *machine; /* machine NULL: the device has none */
-    uint32_t mhz;                 /* that the machine's timing supports; 0: as it is stated */
     int threads, batch;
     bool int8;
 };

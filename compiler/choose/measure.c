@@ -21,14 +21,13 @@ const char *hd_this_computer(hd_arena *a) {
     return hd_sprintf(a, "%s, %ld", name, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/* Options of the command as the way has them; --set is the machine's clock. */
-static void take(struct hd_cmd *c, hd_arena *a, const struct hd_way *way) {
+/* Options of the command as the way has them. */
+static void take(struct hd_cmd *c, const struct hd_way *way) {
     c->opt.device = way->device;
     c->opt.threads = way->threads;
     c->opt.machine = way->machine;
     c->opt.sets.n = 0;
     c->opt.run.db = NULL;
-    if (way->mhz) c->opt.sets.text[c->opt.sets.n++] = hd_sprintf(a, "clock_mhz=%u", way->mhz);
 }
 
 /* Shapes of the inputs with `batch` samples, where their first dimension is 1. */
@@ -80,7 +79,7 @@ hd_status hd_choice_model(struct hd_cmd *c, const struct hd_choice *net, const s
         return hd_fail(c->ctx, HD_UNSUPPORTED, "%s: %s", net->name,
                        way->int8 ? "heddle quantize fails on it, so want --only float"
                                  : "has integers already, so want --only int8");
-    take(c, a, way);
+    take(c, way);
     hd_status s = open_model(c, a, path, way, out);
     c->opt = saved;
     hd_arena_destroy(a);
@@ -93,7 +92,7 @@ hd_status hd_way_lower(struct hd_cmd *c, hd_graph *g, const struct hd_way *way, 
                                      .host_only = hd_is_graph_device(way->device)};
     struct hd_options saved = c->opt;
     hd_arena *a = hd_arena_create();
-    take(c, a, way);
+    take(c, way);
     hd_status s = hd_cmd_machine(c, &opt.machine);
     if (s == HD_OK) s = hd_lower(c->ctx, g, &opt, out);
     c->opt = saved;
@@ -144,7 +143,7 @@ static hd_status open_session(struct hd_cmd *c, const hd_model *m, const struct 
                               hd_session **out) {
     struct hd_options saved = c->opt;
     hd_arena *a = hd_arena_create();
-    take(c, a, way);
+    take(c, way);
     hd_status s = hd_open_session(c, m, way->device, out);
     c->opt = saved;
     hd_arena_destroy(a);

@@ -7,15 +7,6 @@
 #include "runtime/base/num.h"
 
 enum { CORES_MOST = 64, MACHINES = 8 };
-static const struct {
-    const char *machine;
-    uint32_t mhz;
-} clocks[] = {
-/* that timing supports */
-#define CLOCK(machine, least, likely, most) {#machine, likely},
-#include "isa/clock.def"
-};
-enum { CLOCKS = sizeof clocks / sizeof *clocks };
 
 struct list {
     struct hd_cmd *c;
@@ -24,7 +15,6 @@ struct list {
     int n;
     struct named {
         const char *arg, *name;
-        uint32_t mhz;
     } machines[MACHINES];
     int n_machines;
 };
@@ -70,7 +60,6 @@ static void add_device(struct list *l, const char *device) {
     if (!hd_is_graph_device(device)) {
         for (int i = 0; i < l->n_machines; i++) {
             way.machine = l->machines[i].arg;
-            way.mhz = l->machines[i].mhz;
             add(l, &way, l->machines[i].name);
         }
         return;
@@ -83,7 +72,7 @@ static void add_device(struct list *l, const char *device) {
         }
 }
 
-/* Of --machine, between commas; else those whose clock is known. */
+/* Of --machine, between commas; else two whose clock is known. */
 static hd_status list_machines(struct list *l) {
     struct hd_cmd *c = l->c;
     const char *given = c->opt.machine ? c->opt.machine : "tiny,base";
@@ -94,9 +83,7 @@ static hd_status list_machines(struct list *l) {
         s = hd_machine_load(c->ctx, one, &m);
         if (s != HD_OK) break;
         struct named *to = &l->machines[l->n_machines++];
-        *to = (struct named){one, hd_strdup(l->a, m.name), 0};
-        for (int i = 0; i < CLOCKS; i++)
-            if (!strcmp(m.name, clocks[i].machine)) to->mhz = clocks[i].mhz;
+        *to = (struct named){one, hd_strdup(l->a, m.name)};
     }
     return s;
 }

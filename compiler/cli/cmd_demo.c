@@ -112,9 +112,9 @@ static void print(struct demo *d) {
                   (long long)d->n_images);
     hd_table_cell(&t, "cycles per image");
     hd_table_cell(&t, "%.0f", (double)d->cycles / n);
-    hd_table_cell(&t, "mean; %llu to %llu; %.1f us at %u MHz", (unsigned long long)d->least,
+    hd_table_cell(&t, "mean; %llu to %llu; %.1f us at %u MHz%s", (unsigned long long)d->least,
                   (unsigned long long)d->most, (double)d->cycles / n / d->m->machine.clock_mhz,
-                  d->m->machine.clock_mhz);
+                  d->m->machine.clock_mhz, hd_machine_clock_note(&d->m->machine));
     hd_table_cell(&t, "simulation");
     hd_table_cell(&t, "%.2f s", d->seconds);
     hd_table_cell(&t, "%.0f cycles/s", d->seconds > 0 ? (double)d->cycles / d->seconds : 0);

@@ -174,8 +174,9 @@ static void print(const struct eval *e) {
         printf("error of output %s: none\n", output);
     if (!e->labels.n) puts("nothing to compare with: give --labels FILE");
     if (e->cycles)
-        printf("%.0f cycles a sample, %.3f ms at %u MHz\n", (double)e->cycles / n,
-               (double)e->cycles / n / (1e3 * e->m->machine.clock_mhz), e->m->machine.clock_mhz);
+        printf("%.0f cycles a sample, %.3f ms at %u MHz%s\n", (double)e->cycles / n,
+               (double)e->cycles / n / (1e3 * e->m->machine.clock_mhz), e->m->machine.clock_mhz,
+               hd_machine_clock_note(&e->m->machine));
     printf("%.3f s: %.1f samples/s\n", e->seconds, e->seconds > 0 ? n / e->seconds : 0);
 }
 

@@ -130,27 +130,12 @@ static json_object *area_json(const struct hd_machine *m) {
     return o;
 }
 
-/* The clock that timing supports (isa/clock.def, by `make synth`): MHz by the most, likely and
- * least delays, or NULL. */
-static const uint32_t *clock_of(const char *machine) {
-    static const struct {
-        const char *machine;
-        uint32_t mhz[3];
-    } clocks[] = {
-#define CLOCK(machine, least, likely, most) {#machine, {least, likely, most}},
-#include "isa/clock.def"
-    };
-    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++)
-        if (!strcmp(clocks[i].machine, machine)) return clocks[i].mhz;
-    return NULL;
-}
-
 static void clock_row(struct hd_table *t, const struct hd_machine *list, int n) {
     hd_table_cell(t, "timing_mhz");
     for (int i = 0; i < n; i++) {
-        const uint32_t *mhz = clock_of(list[i].name);
+        const struct hd_clock *mhz = hd_machine_clock(&list[i]);
         if (mhz)
-            hd_table_cell(t, "%u to %u", mhz[0], mhz[2]);
+            hd_table_cell(t, "%u to %u", mhz->least, mhz->most);
         else
             hd_table_cell(t, "unknown");
     }
@@ -158,11 +143,13 @@ static void clock_row(struct hd_table *t, const struct hd_machine *list, int n) 
 }
 
 static void clock_json(json_object *o, const struct hd_machine *m) {
-    static const char *const names[3] = {"least", "likely", "most"};
-    const uint32_t *mhz = clock_of(m->name);
+    const struct hd_clock *mhz = hd_machine_clock(m);
     json_object *clock = mhz ? json_object_new_object() : NULL;
-    for (int i = 0; mhz && i < 3; i++) hd_json_int(clock, names[i], mhz[i]);
     json_object_object_add(o, "timing_mhz", clock);
+    if (!mhz) return;
+    hd_json_int(clock, "least", mhz->least);
+    hd_json_int(clock, "likely", mhz->likely);
+    hd_json_int(clock, "most", mhz->most);
 }
 
 int cmd_machines(struct hd_cmd *c) {

@@ -54,10 +54,16 @@ static bool varies(const struct hd_space *s, int param) {
     return false;
 }
 
+/* The clock is a column where it varies, else times say theirs. */
 static void print_head(const struct hd_answer *x, struct hd_table *t) {
-    for (int p = 0; p < hd_n_machine_params; p++)
-        if (varies(&x->space, p)) hd_table_cell(t, "%s", hd_machine_params[p].name);
-    hd_table_cells(t, (const char *[]){"LUT", "DSP", "BRAM", "URAM", "ms", "fps", "mJ, about"}, 7);
+    const char *ms =
+        x->space.n ? hd_sprintf(x->a, "ms at %u MHz", x->space.at[0].m.clock_mhz) : "ms";
+    for (int p = 0; p < hd_n_machine_params; p++) {
+        if (!varies(&x->space, p)) continue;
+        hd_table_cell(t, "%s", hd_machine_params[p].name);
+        if (hd_machine_params[p].offset == offsetof(struct hd_machine, clock_mhz)) ms = "ms";
+    }
+    hd_table_cells(t, (const char *[]){"LUT", "DSP", "BRAM", "URAM", ms, "fps", "mJ, about"}, 7);
     for (int i = 0; i < x->nets->n; i++) hd_table_cell(t, "%s", x->nets->of[i].name);
     hd_table_cell(t, "%s", x->device ? x->device : "");
 }

@@ -331,6 +331,7 @@ static json_object *run_data(struct hd_cmd *c, hd_arena *a, const struct hd_run_
                    mem.bytes_per_cycle, mem.outstanding, r->inputs));
     json_object_object_add(o, "run", hd_run_json(c, r));
     hd_json_int(o, "clock_mhz", m->machine.clock_mhz);
+    hd_json_str(o, "clock_note", hd_machine_clock_note(&m->machine));
     for (int u = HD_UNIT_lx; u < HD_UNITS; u++)
         json_object_array_add(units, json_object_new_string(hd_isa_units[u].name));
     json_object_object_add(o, "units", units);

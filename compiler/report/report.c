@@ -250,9 +250,10 @@ void hd_print_run(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out) {
         char parts[32] = "";
         if (r->counters.n_parts > 0)
             snprintf(parts, sizeof parts, " in %d parts", r->counters.n_parts);
-        fprintf(out, "%llu cycles in %.3f s%s: %.0f cycles/s; at %u MHz this is %.3f ms\n",
+        fprintf(out, "%llu cycles in %.3f s%s: %.0f cycles/s; at %u MHz%s this is %.3f ms\n",
                 (unsigned long long)r->counters.cycles, r->wall_seconds, parts,
                 ratio((double)r->counters.cycles, r->wall_seconds), m->machine.clock_mhz,
+                hd_machine_clock_note(&m->machine),
                 (double)r->counters.cycles / (1000.0 * m->machine.clock_mhz));
         print_host(c, r, out);
     } else {
@@ -277,6 +278,7 @@ static json_object *machine_json(const struct hd_machine *m) {
     hd_json_int(o, "k", m->k);
     hd_json_int(o, "n", m->n);
     hd_json_int(o, "axi_bits", m->axi_bits);
+    hd_json_int(o, "clock_mhz", m->clock_mhz);
     hd_json_str(o, "fingerprint", hash);
     return o;
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 extern "C" {
+#include "isa/clock.h"
 #include "runtime/base/fn.h"
 #include "runtime/base/num.h"
 }

@@ -66,7 +66,7 @@ function summary() {
   const cards = el(document.body, 'div', { class: 'cards' });
   const card = (value, what) => { const c = el(cards, 'div', { class: 'card' }); el(c, 'b', {}, value); el(c, 'span', {}, what); };
   card(fmt(r.cycles), 'cycles');
-  card((r.cycles / (1000 * D.clock_mhz)).toFixed(3) + ' ms', 'at ' + D.clock_mhz + ' MHz');
+  card((r.cycles / (1000 * D.clock_mhz)).toFixed(3) + ' ms', 'at ' + D.clock_mhz + ' MHz' + D.clock_note);
   card(pct(r.mac_utilization), 'of the multipliers used');
   card(pct(r.efficiency), 'of the roofline reached');
   card(fmt(r.macs), 'multiply-accumulates');

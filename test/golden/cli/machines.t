@@ -12,7 +12,7 @@
 #= vx_cycles             1           1           1           2           1           1  cycles that a vector takes in VX, which has n / vx_cycles lanes
 #= functions             1           1           1           0           0           0  1: VX has functions (exp, 1/x, tanh, ...) on each of its lanes
 #= queue_ops            16          16          16          16          16           4  operations that wait in a unit's queue
-#= clock_mhz           250         250         250         250         250         250  stated clock, for times in reports only
+#= clock_mhz           167         168         168         172         172         168  clock of times in reports: what timing supports, else assumed (base's)
 #= lut               88033      163617      338888       57634      153097      194844  area by the fitted table (docs/explore.md): LUT
 #= ff                37314       62031      114260       26790       55679       59055  flip-flops
 #= dsp                 211         483        1219         155         419         803  DSP48E2

@@ -45,6 +45,26 @@ static void hash_covers_what_hardware_depends_on(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+static void clocks_are_those_of_timing(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    for (int i = 0; i < hd_n_machines; i++) {
+        const struct hd_machine *m = &hd_machines[i];
+        const struct hd_clock *c = hd_machine_clock(m);
+        assert_int_equal(m->clock_mhz, c ? c->likely : hd_machine_clock(&hd_machines[1])->likely);
+        assert_string_equal(hd_machine_clock_note(m), c ? "" : " (assumed)");
+    }
+    struct hd_machine m = hd_machines[1];
+    assert_int_equal(hd_machine_set(ctx, &m, "clock_mhz=300"), HD_OK); /* timed, and not so fast */
+    assert_ptr_equal(hd_machine_clock(&m), hd_machine_clock(&hd_machines[1]));
+    assert_string_equal(hd_machine_clock_note(&m), " (assumed)");
+    m = hd_machines[1];
+    assert_int_equal(hd_machine_set(ctx, &m, "k=8"), HD_OK);
+    assert_null(hd_machine_clock(&m));
+    assert_string_equal(hd_machine_clock_note(&m), " (assumed)");
+    hd_ctx_destroy(ctx);
+}
+
 static void bad_changes_are_refused(void **state) {
     (void)state;
     hd_ctx *ctx = hd_ctx_create();
@@ -105,6 +125,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(named_machines_are_legal),
         cmocka_unit_test(hash_covers_what_hardware_depends_on),
+        cmocka_unit_test(clocks_are_those_of_timing),
         cmocka_unit_test(bad_changes_are_refused),
         cmocka_unit_test(machine_files),
     };
