@@ -439,7 +439,7 @@ static void start(hd_iss *iss) {
     f->at = iss->reg.code_offset;
     f->first = (f->at / HD_N_fetch_chunk + HD_N_fetch_chunks) * HD_N_fetch_chunk;
     if (f->first > iss->reg.image_bytes) f->first = iss->reg.image_bytes;
-    f->known = HD_NEVER;
+    f->known = f->stop = HD_NEVER;
     iss->tick = iss->functional ? HD_NEVER : 0;
     iss->issue.next = iss->free_issue ? HD_T_fetch_request : HD_NEVER;
 }
@@ -502,6 +502,19 @@ static void run_cycle(hd_iss *iss) {
     if (iss->running && iss->issue.next <= iss->now) hd_iss_issue_step(iss);
 }
 
+/* The program has ended: bursts of fetch that are open in its last cycle but one end, too. */
+static void drain(hd_iss *iss) {
+    uint64_t end = iss->now;
+    iss->fetch.stop = end - 1;
+    while (iss->fetch.open && iss->tick != HD_NEVER) {
+        iss->now = iss->tick;
+        hd_iss_tick(iss);
+        if (iss->now + HD_T_halt - 1 > end) end = iss->now + HD_T_halt - 1;
+    }
+    iss->now = end;
+    account(iss, end);
+}
+
 bool hd_iss_run(hd_iss *iss, uint64_t max_cycles) {
     if (iss->reg.ctrl != CTRL_START) return true;
     if (!iss->started) start(iss);
@@ -523,6 +536,7 @@ bool hd_iss_run(hd_iss *iss, uint64_t max_cycles) {
         iss->reg.error = HD_ERR_limit;
         iss->reg.error_pc = unit_state(iss, HD_REG_next_pc, HD_UNIT_seq);
     }
+    if (!iss->reg.error) drain(iss);
     iss->total.cycles = iss->functional ? 0 : iss->now;
     finish(iss);
     return true;

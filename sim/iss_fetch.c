@@ -28,7 +28,8 @@ bool hd_iss_fetch_asks(hd_iss *iss, uint32_t *out_beats) {
     struct fetch *f = &iss->fetch;
     for (; f->n_freed != f->n_gone && f->gone[f->n_freed % HD_FETCH_BEATS] < iss->now; f->n_freed++)
         f->reserved--;
-    if (iss->free_issue || iss->now < HD_T_fetch_request || f->at >= limit(f, iss->now))
+    if (iss->free_issue || iss->now < HD_T_fetch_request || iss->now >= f->stop ||
+        f->at >= limit(f, iss->now))
         return false;
     *out_beats = burst_beats(iss, iss->now);
     return has_room(iss, *out_beats);
@@ -36,11 +37,13 @@ bool hd_iss_fetch_asks(hd_iss *iss, uint32_t *out_beats) {
 
 void hd_iss_fetch_granted(hd_iss *iss, uint32_t beats) {
     iss->fetch.reserved += beats;
+    iss->fetch.open++;
     iss->fetch.at += chunk(iss, iss->now);
 }
 
-void hd_iss_fetch_beat(hd_iss *iss) {
+void hd_iss_fetch_beat(hd_iss *iss, bool last) {
     struct fetch *f = &iss->fetch;
+    f->open -= last;
     f->came[f->n_came++ % HD_FETCH_BEATS] = iss->now + HD_T_fetch_word;
     hd_iss_set_next(&iss->issue.next, iss->now + HD_T_fetch_word);
 }
@@ -49,7 +52,7 @@ uint64_t hd_iss_fetch_next(const hd_iss *iss) {
     const struct fetch *f = &iss->fetch;
     uint64_t t = iss->now + 1 > HD_T_fetch_request ? iss->now + 1 : HD_T_fetch_request;
     if (t < f->known && f->at >= f->first) t = f->known;
-    if (iss->free_issue || t == HD_NEVER || f->at >= limit(f, t)) return HD_NEVER;
+    if (iss->free_issue || t >= f->stop || f->at >= limit(f, t)) return HD_NEVER;
     if (has_room(iss, burst_beats(iss, t))) return t;
     if (f->n_freed == f->n_gone) return HD_NEVER;
     uint64_t gone = f->gone[f->n_freed % HD_FETCH_BEATS] + 1; /* then there may be */

@@ -131,6 +131,8 @@ struct fetch {
                                 length of the program is known, and after that */
     uint64_t known;          /* cycle from which it is */
     uint32_t reserved;       /* beats of the buffer */
+    uint32_t open;           /* bursts of which beats are still to come */
+    uint64_t stop;           /* cycle from which it asks no more */
     uint64_t came[HD_FETCH_BEATS];    /* cycles from which the words of the last beats can issue */
     uint64_t gone[HD_FETCH_BEATS];    /* cycles in which the last beats left */
     uint32_t n_came, n_gone, n_freed; /* so far; freed: no longer reserved */
@@ -318,9 +320,9 @@ void hd_iss_tell_dram(const hd_iss *iss, uint64_t cycle, bool write,
 /* Whether fetch asks for a burst in this cycle, and for how many beats; it is granted. */
 bool hd_iss_fetch_asks(hd_iss *iss, uint32_t *out_beats);
 void hd_iss_fetch_granted(hd_iss *iss, uint32_t beats);
-void hd_iss_fetch_beat(hd_iss *iss);           /* a beat comes in this cycle */
-uint64_t hd_iss_fetch_next(const hd_iss *iss); /* cycle of its next request, as far as known */
-void hd_iss_take_header(hd_iss *iss);          /* then how long the program is is known */
+void hd_iss_fetch_beat(hd_iss *iss, bool last); /* a beat comes in this cycle */
+uint64_t hd_iss_fetch_next(const hd_iss *iss);  /* cycle of its next request, as far as known */
+void hd_iss_take_header(hd_iss *iss);           /* then how long the program is is known */
 /* Words go on to issue as far as there is room. */
 void hd_iss_send_words(hd_iss *iss);
 /* Issue takes the words up to `end`, one per cycle; false when one is not asked for yet. */

@@ -232,7 +232,7 @@ void hd_iss_tick(hd_iss *iss) {
     int beat = b->valid[0] ? b->id[0] : NOBODY; /* at an engine */
     bool lx_takes = on_chip(iss, beat == ID_LX), last = b->last[0];
     hd_iss_lw_data(iss, beat == ID_LW);
-    if (beat == ID_FETCH) hd_iss_fetch_beat(iss);
+    if (beat == ID_FETCH) hd_iss_fetch_beat(iss, last);
     bool taken = beat != NOBODY && (beat != ID_LX || lx_takes);
     if (taken && last && beat != ID_FETCH) iss->load[beat == ID_LW].gen.open--;
     move_beats(b, taken, &in);
