@@ -12,9 +12,9 @@ check: check-layers check-size check-headers check-clang check-gen check-docs li
 check-layers: heddle ## no folder includes from, or calls, a layer above it; docs/architecture.md says so
 	$(Q)python3 scripts/check_layers.py test/layers.txt docs/architecture.md $(B) $(ALL_C) $(sort $(shell find $(FOLDERS) -name '*.cc' 2> /dev/null))
 
-# The back end, in lines of code, without the printers and parsers of stages. 9,500, 140 for int16 (docs/decisions/080), 80 for blocks that repeat (068).
+# The back end, in lines of code, without the printers and parsers of stages.
 BACK_END       := $(wildcard $(foreach d,layer plan machine_ops cost kind partition search,compiler/$(d)/*.[ch] compiler/$(d)/*.def))
-BACK_END_LINES := 9608
+BACK_END_LINES := 9490
 check-size: ## functions, structs, files and the back end as a whole are not too large
 	$(Q)python3 scripts/check_size.py --test && python3 scripts/check_size.py $(SIZED)
 	$(Q)python3 scripts/check_size.py --together $(BACK_END_LINES) $(filter-out %_text.c %_text.h,$(BACK_END))

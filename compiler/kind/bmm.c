@@ -85,8 +85,7 @@ static hd_status load_rows(struct hd_lowerer *w, int batch, int y, int rows, str
                           .y = row};
     hd_lower_begin_load(w, HD_V_seg_arena, at, v->at, bytes);
     hd_lower_set(w, HD_F_lx_edge, p->pads), hd_lower_set(w, HD_F_lx_pad, p->a_zp & 0xff);
-    hd_lower_set(w, HD_F_lx_n2, rows), hd_lower_set(w, HD_F_lx_s2, t->cp);
-    hd_lower_set(w, HD_F_lx_d2, bytes);
+    hd_lower_runs(w, 2, rows, t->cp, bytes);
     if (p->pads) { /* behind the last k */
         hd_lower_set(w, HD_F_lx_ys, 1), hd_lower_set(w, HD_F_lx_rows, rows);
         hd_lower_set(w, HD_F_lx_row_bytes, p->depth);
@@ -186,11 +185,9 @@ static hd_status tile(struct hd_lowerer *w, int batch, int y, int rows, int nt, 
     hd_lower_set(w, HD_F_vx_a_imm, l->a_imm);
     hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(l->a_scale));
     hd_lower_set(w, HD_F_vx_a, am), hd_lower_set(w, HD_F_vx_d, part.at / (uint32_t)lanes);
-    hd_lower_set(w, HD_F_vx_n0, rows), hd_lower_set(w, HD_F_vx_as0, 1);
-    hd_lower_set(w, HD_F_vx_ds0, out.pitch / lanes);
-    hd_lower_set(w, HD_F_vx_n1, n), hd_lower_set(w, HD_F_vx_as1, rows),
-        hd_lower_set(w, HD_F_vx_ds1, 1);
-    hd_lower_set(w, HD_F_vx_n2, 1), hd_lower_set(w, HD_F_vx_n3, 1);
+    hd_lower_map_loop(w, 0, rows, 1, 0, out.pitch / lanes);
+    hd_lower_map_loop(w, 1, n, rows, 0, 1);
+    for (int i = 2; i < 4; i++) hd_lower_map_loop(w, i, 1, 0, 0, 0);
     hd_lower_set_requant(w);
     hd_ops_touch(&w->s, HD_SPACE_AM, am, am + (int64_t)rows * n, false);
     hd_lower_touch(w, &part, true);
@@ -258,11 +255,6 @@ static int64_t pixel_cycles(const struct hd_layer *l) {
     return (int64_t)l->nts * l->cw;
 }
 
-static enum hd_wish wish(const struct hd_node *n) {
-    (void)n;
-    return HD_WISH_ROWS;
-}
-
 const struct hd_kind hd_kind_bmm = {
     .name = "bmm",
     .operations = "st.store lw.load mx.gemm vx.map",
@@ -271,7 +263,7 @@ const struct hd_kind hd_kind_bmm = {
     .own_params = true,
     .wishes_all = true,
     .refuses = hd_bmm_refuses,
-    .wish = wish,
+    .wish = HD_WISH_ROWS,
     .result = hd_bmm_result,
     .make = hd_bmm_make,
     .takes_ring = takes_ring,

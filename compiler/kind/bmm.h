@@ -19,9 +19,9 @@ struct hd_bmm {
     size_t w_offset; /* of constant words in the image */
 };
 const char *hd_bmm_refuses(const struct hd_lowering *lo, int node, const char **out_hint);
-hd_status hd_bmm_make(struct hd_lowering *lo, const struct hd_node *n, int out, struct hd_layer *l);
+hd_status hd_bmm_make(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l);
 /* The tensor in whose storage the result lies. */
-int hd_bmm_result(const struct hd_lowering *lo, int node, int out);
+int hd_bmm_result(const struct hd_lowering *lo, int node);
 /* Its second operand comes in and has to be stored as words before it. */
 bool hd_bmm_stages(const struct hd_lowering *lo, const struct hd_layer *l);
 #endif

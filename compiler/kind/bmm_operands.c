@@ -28,7 +28,7 @@ struct matrix {
 };
 
 /* The last two dimensions of v as matrices, for the batches of y. */
-static bool matrices(const struct hd_lowering *lo, const struct hd_strided *v,
+static void matrices(const struct hd_lowering *lo, const struct hd_strided *v,
                      const struct hd_tensor *y, struct matrix *out) {
     int batch = v->rank - 2;
     *out = (struct matrix){.rows = v->size[batch],
@@ -50,7 +50,6 @@ static bool matrices(const struct hd_lowering *lo, const struct hd_strided *v,
         out->row[b] = (int)(at / v->pixel);
         out->channel[b] = (int)(at % v->pixel);
     }
-    return true;
 }
 
 static bool aligned(const struct matrix *m, int64_t words) {
@@ -75,23 +74,15 @@ static bool ends_well(const struct matrix *m, int64_t cols, int64_t words, int64
     return true;
 }
 
-static bool fits_a(const struct hd_lowering *lo, const struct matrix *m, const struct hd_strided *v,
-                   int64_t channels) {
-    int64_t k = lo->m->k;
-    return by_rows(m, v->pixel) && aligned(m, k) && ends_well(m, m->cols, k, channels);
-}
-
-static bool fits_y(const struct hd_lowering *lo, const struct matrix *m, const struct hd_strided *v,
-                   int64_t channels) {
-    int64_t n = lo->m->n;
-    return by_rows(m, v->pixel) && aligned(m, n) && ends_well(m, m->cols, n, channels);
+static bool fits_by_rows(const struct matrix *m, int64_t pixel, int64_t words, int64_t channels) {
+    return by_rows(m, pixel) && aligned(m, words) && ends_well(m, m->cols, words, channels);
 }
 
 /* w is [k, j]. Stored as words: groups of j rows, each padded to whole words of N rows. */
 static bool fits_w(const struct hd_lowering *lo, const struct matrix *m, const struct hd_strided *v,
                    int64_t channels, bool *out_columns) {
     *out_columns = by_rows(m, v->pixel);
-    if (*out_columns) return aligned(m, lo->m->n) && ends_well(m, m->cols, lo->m->n, channels);
+    if (*out_columns) return fits_by_rows(m, v->pixel, lo->m->n, channels);
     if (!by_columns(m, v->pixel) || !aligned(m, lo->m->k)) return false;
     for (int b = 0; b < m->n; b++)
         if (m->row[b] % m->cols) return false;
@@ -116,10 +107,9 @@ static bool fits(const struct hd_lowering *lo, const struct hd_tensor *y, enum r
     int64_t channels = g->tensors[tensor].dim[g->tensors[tensor].rank - 1];
     *out = (struct found){.tensor = tensor, .n_chain = n};
     if (n) memcpy(out->chain, chain, (size_t)n * sizeof *chain);
-    if (!matrices(lo, &v, y, &out->m)) return false;
-    if (role == OF_A) return fits_a(lo, &out->m, &v, channels);
-    if (role == OF_Y) return fits_y(lo, &out->m, &v, channels);
-    return fits_w(lo, &out->m, &v, channels, &out->columns);
+    matrices(lo, &v, y, &out->m);
+    if (role == OF_W) return fits_w(lo, &out->m, &v, channels, &out->columns);
+    return fits_by_rows(&out->m, v.pixel, role == OF_A ? lo->m->k : lo->m->n, channels);
 }
 
 /* The farthest storage that fits, over nodes that may become addressing. */
@@ -267,9 +257,8 @@ static struct hd_mtensor *place(struct hd_lowering *lo, int mtensor, struct matr
     return r;
 }
 
-int hd_bmm_result(const struct hd_lowering *lo, int node, int out) {
+int hd_bmm_result(const struct hd_lowering *lo, int node) {
     struct found f;
-    (void)out;
     bool ok = find(lo, &lo->g->nodes[node], OF_Y, lo->strides, &f);
     HD_ASSERT(ok); /* as hd_bmm_views found it */
     return f.tensor;
@@ -291,9 +280,7 @@ static hd_status want_words(struct hd_lowering *lo, const struct hd_layer *l, st
     return HD_UNSUPPORTED;
 }
 
-hd_status hd_bmm_make(struct hd_lowering *lo, const struct hd_node *n, int out,
-                      struct hd_layer *l) {
-    (void)out;
+hd_status hd_bmm_make(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
     struct found f[3];
     for (int r = 0; r < 3; r++) {
         bool ok = find(lo, n, (enum role)r, lo->strides, &f[r]);

@@ -88,22 +88,19 @@ static hd_status map_rows(struct hd_lowerer *w, const struct hd_tile *t,
     hd_lower_operand_a(w);
     hd_lower_set(w, HD_F_vx_a, t->in[0].at / (uint32_t)n);
     hd_lower_set(w, HD_F_vx_d, out->at / (uint32_t)n);
-    hd_lower_set(w, HD_F_vx_n0, t->tw), hd_lower_set(w, HD_F_vx_as0, column_step(t, 0, n)),
-        hd_lower_set(w, HD_F_vx_ds0, out->cp / n);
-    hd_lower_set(w, HD_F_vx_n1, t->th), hd_lower_set(w, HD_F_vx_as1, row_step(t, 0, n)),
-        hd_lower_set(w, HD_F_vx_ds1, out->pitch / n);
-    hd_lower_set(w, HD_F_vx_n2, cp / n), hd_lower_set(w, HD_F_vx_as2, 1),
-        hd_lower_set(w, HD_F_vx_ds2, 1);
-    hd_lower_set(w, HD_F_vx_n3, 1);
+    bool pair = own->pair;
+    hd_lower_map_loop(w, 0, t->tw, column_step(t, 0, n), pair ? column_step(t, 1, n) : 0,
+                      out->cp / n);
+    hd_lower_map_loop(w, 1, t->th, row_step(t, 0, n), pair ? row_step(t, 1, n) : 0, out->pitch / n);
+    hd_lower_map_loop(w, 2, cp / n, 1, pair, 1);
+    hd_lower_map_loop(w, 3, 1, 0, 0, 0);
     hd_lower_touch(w, &t->in[0], false);
-    if (own->pair) {
+    if (pair) {
         hd_lower_set(w, HD_F_vx_alu, own->pair->alu), hd_lower_set(w, HD_F_vx_fn, own->pair->fn);
         hd_lower_set(w, HD_F_vx_b_kind, hd_lower_byte_kind(w, 1));
         hd_lower_set(w, HD_F_vx_b, t->in[1].at / (uint32_t)n);
         hd_lower_set(w, HD_F_vx_b_imm, own->b_imm);
         hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(own->b_scale));
-        hd_lower_set(w, HD_F_vx_bs0, column_step(t, 1, n)),
-            hd_lower_set(w, HD_F_vx_bs1, row_step(t, 1, n)), hd_lower_set(w, HD_F_vx_bs2, 1);
         hd_lower_touch(w, &t->in[1], false);
     }
     hd_lower_touch(w, out, true);
@@ -152,9 +149,7 @@ static int *rows_of(const struct hd_lowering *lo, const struct hd_node *n, int i
     return plain || only ? NULL : of;
 }
 
-static hd_status make_add(struct hd_lowering *lo, const struct hd_node *n, int out,
-                          struct hd_layer *l) {
-    (void)out;
+static hd_status make_add(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
     static const char *const zero_point[2] = {"a_zp", "b_zp"};
     const struct pair *p = pair_of(n->op);
     struct elementwise *own = hd_new(lo->arena, struct elementwise);
@@ -175,10 +170,8 @@ static hd_status make_add(struct hd_lowering *lo, const struct hd_node *n, int o
 }
 
 /* A table: the byte as it is, then the table. */
-static hd_status make_rescale(struct hd_lowering *lo, const struct hd_node *n, int out,
-                              struct hd_layer *l) {
+static hd_status make_rescale(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
     bool u8 = lo->tensors[l->in[0]].is_unsigned;
-    (void)out;
     struct elementwise *own = hd_new(lo->arena, struct elementwise);
     l->own = own;
     if (n->op == HD_IR_qrescale) {
@@ -223,11 +216,6 @@ static const char *refuses_rescale(const struct hd_lowering *lo, int node, const
                                                                    : NULL;
 }
 
-static enum hd_wish wish(const struct hd_node *n) {
-    (void)n;
-    return HD_WISH_AS_RESULT;
-}
-
 static int64_t pixel_cycles(const struct hd_layer *l) {
     return l->nts;
 }
@@ -249,7 +237,7 @@ const struct hd_kind hd_kind_add = {
     .joins = true,
     .takes_parts = true,
     .refuses = refuses_add,
-    .wish = wish,
+    .wish = HD_WISH_AS_RESULT,
     .takes_constants = takes_constants,
     .make = make_add,
     .overlaps = overlaps,
@@ -266,7 +254,7 @@ const struct hd_kind hd_kind_rescale = {
     .joins = true,
     .takes_parts = true,
     .refuses = refuses_rescale,
-    .wish = wish,
+    .wish = HD_WISH_AS_RESULT,
     .make = make_rescale,
     .pixel_cycles = pixel_cycles,
     .vector_ops = hd_vectors_once,

@@ -3,11 +3,6 @@
 
 #include "runtime/base/num.h"
 
-enum hd_wish hd_wish_image(const struct hd_node *n) {
-    (void)n;
-    return HD_WISH_IMAGE;
-}
-
 int64_t hd_vectors_once(const struct hd_lowering *lo, const struct hd_layer *l) {
     return (int64_t)lo->tensors[l->out].n * l->oh * l->nts * l->ow;
 }

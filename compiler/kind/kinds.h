@@ -5,7 +5,6 @@
 #include "compiler/layer/kind.h"
 #include "compiler/machine_ops/machine_ops.h"
 
-enum hd_wish hd_wish_image(const struct hd_node *n);
 /* Vectors of the result, once; once for each tap of a window. */
 int64_t hd_vectors_once(const struct hd_lowering *lo, const struct hd_layer *l);
 int64_t hd_vectors_of_windows(const struct hd_lowering *lo, const struct hd_layer *l);

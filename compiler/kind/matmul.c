@@ -225,11 +225,9 @@ static hd_status requantise_columns(struct hd_lowerer *w, const struct product *
     hd_lower_set(w, HD_F_vx_a, am + (join ? q->low_sums : 0));
     hd_lower_set(w, HD_F_vx_b, join ? am : split ? at : 0);
     hd_lower_set(w, HD_F_vx_d, to_am ? am : at + (split ? pixel / 2 : 0));
-    for (int k = 0; k < 4; k++) { /* fields of loops follow each other in isa.def */
-        hd_lower_set(w, (enum hd_field)(HD_F_vx_n0 + k), count[k]);
-        hd_lower_set(w, (enum hd_field)(HD_F_vx_as0 + k), a[k]);
-        hd_lower_set(w, (enum hd_field)(HD_F_vx_bs0 + k), join ? a[k] : split ? d[k] : 0);
-        hd_lower_set(w, (enum hd_field)(HD_F_vx_ds0 + k), to_am ? a[k] : d[k]);
+    for (int k = 0; k < 4; k++) {
+        int64_t of_b = join ? a[k] : split ? d[k] : 0;
+        hd_lower_map_loop(w, k, count[k], a[k], of_b, to_am ? a[k] : d[k]);
     }
     touch_sums(w, q, q->row * q->tw, q->th * q->tw, to_am);
     if (join) touch_sums(w, &low, q->row * q->tw, q->th * q->tw, false);
@@ -421,7 +419,7 @@ const struct hd_kind hd_kind_matmul = {
     .chains = true,
     .takes_parts = true,
     .refuses = hd_matmul_refuses,
-    .wish = hd_matmul_wish,
+    .wish_of = hd_matmul_wish,
     .packs_pixels = hd_matmul_packs_pixels,
     .flat = hd_matmul_flat,
     .make = hd_matmul_make,

@@ -62,8 +62,7 @@ void hd_lower_set_pass(struct hd_lowerer *w, enum hd_pass pass);
 int64_t hd_matmul_pixel_cycles(const struct hd_layer *l);
 /* One tile of a layer with weights. */
 hd_status hd_lower_matmul(struct hd_lowerer *w, struct hd_tile *t);
-hd_status hd_matmul_make(struct hd_lowering *lo, const struct hd_node *n, int out,
-                         struct hd_layer *l);
+hd_status hd_matmul_make(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l);
 const char *hd_matmul_refuses(const struct hd_lowering *lo, int node, const char **out_hint);
 enum hd_wish hd_matmul_wish(const struct hd_node *n);
 bool hd_matmul_packs_pixels(const struct hd_node *n);

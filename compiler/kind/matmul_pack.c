@@ -173,9 +173,7 @@ static void pack_weights(struct hd_lowering *lo, const struct hd_layer *l,
         }
 }
 
-hd_status hd_matmul_make(struct hd_lowering *lo, const struct hd_node *n, int out,
-                         struct hd_layer *l) {
-    (void)out;
+hd_status hd_matmul_make(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
     const hd_graph *g = lo->g;
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     const struct hd_tensor *w = &g->tensors[n->in[1]], *scale = &g->tensors[n->in[3]];

@@ -13,9 +13,8 @@ struct scaling {
 
 /* A loop over n vectors, which lie side by side in all memories. */
 static void loop(struct hd_lowerer *w, int n) {
-    for (int i = 0; i < 4; i++) hd_lower_set(w, (enum hd_field)(HD_F_vx_n0 + i), i ? 1 : n);
-    hd_lower_set(w, HD_F_vx_as0, 1), hd_lower_set(w, HD_F_vx_bs0, 1);
-    hd_lower_set(w, HD_F_vx_ds0, 1);
+    hd_lower_map_loop(w, 0, n, 1, 1, 1);
+    for (int i = 1; i < 4; i++) hd_lower_map_loop(w, i, 1, 0, 0, 0);
 }
 
 /* partial[at ..] (+)= (x - x_zp) * x_scale over n_taps neighbouring pixels and nv vectors of
@@ -34,8 +33,7 @@ static hd_status mean_taps(struct hd_lowerer *w, const struct hd_view *px, int n
             hd_lower_set(w, HD_F_vx_b, partial);
     hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(1));
     loop(w, nv);
-    hd_lower_set(w, HD_F_vx_n1, n_taps), hd_lower_set(w, HD_F_vx_as1, px->cp / n),
-        hd_lower_set(w, HD_F_vx_bs1, nv), hd_lower_set(w, HD_F_vx_ds1, nv);
+    hd_lower_map_loop(w, 1, n_taps, px->cp / n, nv, nv);
     hd_lower_touch(w, px, false);
     hd_ops_touch(&w->s, HD_SPACE_AM, partial, partial + (int64_t)n_taps * nv, true);
     return hd_ops_end(&w->s);
@@ -109,8 +107,7 @@ static hd_status load_pixels(struct hd_lowerer *w, int img, const struct mean *q
                   (int64_t)q->from * (int)w->m->n;
     *out = (struct hd_view){.at = xm_at, .pitch = n * bytes, .cp = bytes, .rows = 1, .cols = n};
     hd_lower_begin_load(w, HD_V_seg_arena, src, out->at, whole ? n * bytes : bytes);
-    hd_lower_set(w, HD_F_lx_n1, whole ? 1 : n), hd_lower_set(w, HD_F_lx_s1, x->cp);
-    hd_lower_set(w, HD_F_lx_d1, bytes);
+    hd_lower_runs(w, 1, whole ? 1 : n, x->cp, bytes);
     hd_ops_touch(&w->s, HD_SPACE_ARENA, src, src + (int64_t)(n - 1) * x->cp + bytes, false);
     hd_lower_touch(w, out, true);
     return hd_ops_end(&w->s);
@@ -159,9 +156,7 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     return hd_lower_store(w, t->img, &out, 0, bytes);
 }
 
-static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
-                      struct hd_layer *l) {
-    (void)out;
+static hd_status make(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
     l->kh = lo->tensors[l->in[0]].h, l->kw = lo->tensors[l->in[0]].w; /* the window is the image */
     l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
     l->a_scale = hd_attr_float(n, "x_scale", 1);
@@ -200,7 +195,7 @@ const struct hd_kind hd_kind_mean = {
     .expression = "sum over i, j of x[m,i,j], in binary32",
     .memories = "XM AM -> AM, AM -> XM",
     .takes_parts = true,
-    .wish = hd_wish_image,
+    .wish = HD_WISH_IMAGE,
     .refuses = refuses,
     .make = make,
     .pixel_cycles = pixel_cycles,

@@ -174,7 +174,7 @@ static void whole_chain(const struct hd_lowering *lo, int node, hd_arena *a, str
 }
 
 /* Golden on operands that hold their indexes. */
-static hd_status run_on_indexes(const struct hd_lowering *lo, const struct hd_node *n, int out,
+static hd_status run_on_indexes(const struct hd_lowering *lo, const struct hd_node *n, int result,
                                 hd_arena *a, struct index_map *map) {
     hd_graph g = *lo->g; /* the same nodes over tensors of int32 */
     struct hd_tensor *t = hd_golden_tensors(&g, a);
@@ -202,7 +202,7 @@ static hd_status run_on_indexes(const struct hd_lowering *lo, const struct hd_no
     }
     g.tensors = hd_dup(a, t, g.n_tensors * sizeof *t);
     TRY(hd_golden_eval(lo->ctx, &g, chain.list, chain.n, t, a));
-    map->of = t[n->out[out]].data;
+    map->of = t[result].data;
     return HD_OK;
 }
 
@@ -351,8 +351,7 @@ static void transpose(struct hd_lowering *lo, const struct index_map *map,
     if (m->n <= TRANSFERS_MAX && 2 * (loads > vectors ? loads : vectors) < plain) own->band = band;
 }
 
-static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
-                      struct hd_layer *l) {
+static hd_status make(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
     const struct hd_mtensor *y = &lo->tensors[l->out];
     struct index_map map = {0};
     struct move *own = hd_new(lo->arena, struct move);
@@ -367,7 +366,7 @@ static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
     if (n->op == HD_IR_pad && n->n_in > 2 && n->in[2] >= 0)
         l->pad_value = *(const int8_t *)lo->g->tensors[n->in[2]].data;
     hd_arena *scratch = hd_arena_create();
-    hd_status s = run_on_indexes(lo, n, out, scratch, &map);
+    hd_status s = run_on_indexes(lo, n, l->result, scratch, &map);
     own->plain.first = hd_new_array(lo->arena, size_t, (size_t)rows + 1);
     for (int r = 0; s == HD_OK && r < rows; r++) {
         row_transfers(lo, y, &map, r, &own->plain);
@@ -410,9 +409,8 @@ static hd_status load(struct hd_lowerer *w, const struct transfer *t, int64_t ro
     const struct hd_placement *xp = hd_lower_place(w, w->l->in[t->input]);
     hd_lower_begin_load(w, x->constant ? HD_V_seg_image : HD_V_seg_arena,
                         (int64_t)xp->arena + t->src, to + (uint32_t)t->dst, t->run);
-    hd_lower_set(w, HD_F_lx_n1, t->n1), hd_lower_set(w, HD_F_lx_n2, rows);
-    hd_lower_set(w, HD_F_lx_s1, t->s1), hd_lower_set(w, HD_F_lx_d1, t->d1);
-    hd_lower_set(w, HD_F_lx_s2, row_step), hd_lower_set(w, HD_F_lx_d2, out->pitch);
+    hd_lower_runs(w, 1, t->n1, t->s1, t->d1);
+    hd_lower_runs(w, 2, rows, row_step, out->pitch);
     int64_t a = t->src, b = t->src, ways[2] = {(t->n1 - 1) * t->s1, (rows - 1) * row_step};
     for (int i = 0; i < 2; i++) *(ways[i] < 0 ? &a : &b) += ways[i];
     if (!x->constant)
@@ -425,18 +423,12 @@ static hd_status load(struct hd_lowerer *w, const struct transfer *t, int64_t ro
 /* Loops 0 to 2 of a VX operation that copies bytes: iterations, steps of A and of the result. */
 static hd_status copy(struct hd_lowerer *w, const struct hd_view *from, const struct hd_view *to,
                       int d_kind, const int loops[3][3]) {
-    static const enum hd_field n[] = {HD_F_vx_n0, HD_F_vx_n1, HD_F_vx_n2},
-                               as[] = {HD_F_vx_as0, HD_F_vx_as1, HD_F_vx_as2},
-                               ds[] = {HD_F_vx_ds0, HD_F_vx_ds1, HD_F_vx_ds2};
     hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_lower_operand_a(w);
     hd_lower_set(w, HD_F_vx_d_kind, d_kind);
     hd_lower_set(w, HD_F_vx_a, from->at / w->m->n), hd_lower_set(w, HD_F_vx_d, to->at / w->m->n);
-    for (int i = 0; i < 3; i++) {
-        hd_lower_set(w, n[i], loops[i][0]);
-        hd_lower_set(w, as[i], loops[i][1]), hd_lower_set(w, ds[i], loops[i][2]);
-    }
-    hd_lower_set(w, HD_F_vx_n3, 1);
+    for (int i = 0; i < 3; i++) hd_lower_map_loop(w, i, loops[i][0], loops[i][1], 0, loops[i][2]);
+    hd_lower_map_loop(w, 3, 1, 0, 0, 0);
     hd_lower_touch(w, from, false);
     hd_lower_touch(w, to, true);
     return hd_ops_end(&w->s);

@@ -18,24 +18,12 @@ static hd_status pool_run(struct hd_lowerer *w, const struct hd_tile *t, const s
     const struct hd_view *in = &t->in[0];
     int n = (int)w->m->n, pixel = in->cp / n, vectors = hd_lower_tensor(w, l->out)->bytes / n;
     int iy = y * l->sy - l->pt + win[0] * l->dy, ix = x * l->sx - l->pl + win[2] * l->dx;
-    struct hd_view src = {.at =
-                              in->at + (uint32_t)((iy - in->y) * in->pitch + (ix - in->x) * in->cp),
-                          .pitch = in->pitch,
-                          .cp = in->cp,
-                          .rows = (win[1] - win[0] - 1) * l->dy + 1,
-                          .cols = (win[3] - win[2] - 1) * l->dx + 1 + (n_x - 1) * l->sx,
-                          .y = iy,
-                          .x = ix};
+    int rows = (win[1] - win[0] - 1) * l->dy + 1;
+    int cols = (win[3] - win[2] - 1) * l->dx + 1 + (n_x - 1) * l->sx;
+    struct hd_view src = hd_view_part(in, iy, ix, rows, cols);
     if (fromp->roll) /* contiguous for one row of windows, not for all */
-        src = hd_lower_resident(fromp, t->img, iy, ix, src.rows, src.cols);
-    struct hd_view dst = {.at = out->at +
-                                (uint32_t)((y - out->y) * out->pitch + (x - out->x) * out->cp),
-                          .pitch = out->pitch,
-                          .cp = out->cp,
-                          .rows = 1,
-                          .cols = n_x,
-                          .y = y,
-                          .x = x};
+        src = hd_lower_resident(fromp, t->img, iy, ix, rows, cols);
+    struct hd_view dst = hd_view_part(out, y, x, 1, n_x);
     hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_lower_operand_a(w);
     if (!own->max) {
@@ -46,13 +34,10 @@ static hd_status pool_run(struct hd_lowerer *w, const struct hd_tile *t, const s
     hd_lower_set(w, HD_F_vx_nred, 2);
     hd_lower_set(w, HD_F_vx_a, src.at / (uint32_t)n);
     hd_lower_set(w, HD_F_vx_d, dst.at / (uint32_t)n);
-    hd_lower_set(w, HD_F_vx_n0, win[3] - win[2]), hd_lower_set(w, HD_F_vx_as0, l->dx * pixel);
-    hd_lower_set(w, HD_F_vx_n1, win[1] - win[0]),
-        hd_lower_set(w, HD_F_vx_as1, l->dy * in->pitch / n);
-    hd_lower_set(w, HD_F_vx_n2, n_x), hd_lower_set(w, HD_F_vx_as2, l->sx * pixel),
-        hd_lower_set(w, HD_F_vx_ds2, out->cp / n);
-    hd_lower_set(w, HD_F_vx_n3, vectors), hd_lower_set(w, HD_F_vx_as3, 1),
-        hd_lower_set(w, HD_F_vx_ds3, 1);
+    hd_lower_map_loop(w, 0, win[3] - win[2], l->dx * pixel, 0, 0);
+    hd_lower_map_loop(w, 1, win[1] - win[0], l->dy * in->pitch / n, 0, 0);
+    hd_lower_map_loop(w, 2, n_x, l->sx * pixel, 0, out->cp / n);
+    hd_lower_map_loop(w, 3, vectors, 1, 0, 1);
     hd_lower_touch(w, &src, false);
     hd_lower_touch(w, &dst, true);
     return hd_ops_end(&w->s);
@@ -134,9 +119,7 @@ static const char *refuses(const struct hd_lowering *lo, int node, const char **
     return misses_image(lo, n) ? "a window lies beside the image" : NULL;
 }
 
-static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
-                      struct hd_layer *l) {
-    (void)out;
+static hd_status make(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
     bool u8 = lo->tensors[l->out].is_unsigned;
     hd_window_attrs(l, n, lo->g);
     struct pool *own = hd_new(lo->arena, struct pool);
@@ -161,7 +144,7 @@ const struct hd_kind hd_kind_pool = {
     .chains = true,
     .takes_parts = true,
     .refuses = refuses,
-    .wish = hd_wish_image,
+    .wish = HD_WISH_IMAGE,
     .make = make,
     .pixel_cycles = pixel_cycles,
     .vector_ops = hd_vectors_of_windows,

@@ -195,9 +195,7 @@ static int sides(const struct hd_lowering *lo, const struct hd_recurrent *r, int
     return fit ? 2 : 1;
 }
 
-static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
-                      struct hd_layer *l) {
-    (void)out;
+static hd_status make(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
     const struct hd_tensor *t[OPERANDS] = {NULL};
     struct hd_qrnn s;
     for (int i = 0; i < n->n_in; i++)
@@ -330,11 +328,6 @@ static bool streams(const struct hd_lowering *lo, const struct hd_layer *l, int 
     return i == 0 && !lo->plan->places[l->in[0]].resident; /* initial states have their place */
 }
 
-static enum hd_wish wish(const struct hd_node *n) {
-    (void)n;
-    return HD_WISH_ROWS;
-}
-
 static int64_t pixel_cycles(const struct hd_layer *l) {
     return l->nts;
 }
@@ -350,7 +343,7 @@ const struct hd_kind hd_kind_recurrent = {
     .all_results = true,
     .wishes_all = true,
     .refuses = refuses,
-    .wish = wish,
+    .wish = HD_WISH_ROWS,
     .make = make,
     .pixel_cycles = pixel_cycles,
     .vector_ops = vector_ops,

@@ -5,7 +5,6 @@
 
 /* Runs of LX or ST: n2 times n1 of them. */
 hd_status hd_cell_move(struct hd_cell *c, struct hd_cell_move m) {
-#define FIELD_OF(name) (m.store ? HD_F_st_##name : HD_F_lx_##name)
     struct hd_lowerer *w = c->w;
     int64_t dram_end =
         m.dram + (m.n[0] - 1) * m.dram_step[0] + (m.n[1] - 1) * m.dram_step[1] + m.run;
@@ -14,17 +13,12 @@ hd_status hd_cell_move(struct hd_cell *c, struct hd_cell_move m) {
     int64_t unit = m.mem == HD_V_chip_am ? 4 * (int64_t)w->m->n : 1;
     if (m.store) hd_lower_begin_store(w, m.dram, m.chip, m.run);
     if (!m.store) hd_lower_begin_load(w, m.seg, m.dram, m.chip, m.run);
-    hd_lower_set(w, FIELD_OF(mem), m.mem);
-    hd_lower_set(w, FIELD_OF(n1), m.n[0]), hd_lower_set(w, FIELD_OF(n2), m.n[1]);
-    hd_lower_set(w, FIELD_OF(s1), m.store ? m.chip_step[0] : m.dram_step[0]);
-    hd_lower_set(w, FIELD_OF(d1), m.store ? m.dram_step[0] : m.chip_step[0]);
-    hd_lower_set(w, FIELD_OF(s2), m.store ? m.chip_step[1] : m.dram_step[1]);
-    hd_lower_set(w, FIELD_OF(d2), m.store ? m.dram_step[1] : m.chip_step[1]);
+    hd_lower_set(w, m.store ? HD_F_st_mem : HD_F_lx_mem, m.mem);
+    for (int i = 0; i < 2; i++) hd_lower_runs(w, i + 1, m.n[i], m.dram_step[i], m.chip_step[i]);
     if (m.seg) hd_ops_touch(&w->s, HD_SPACE_ARENA, m.dram, dram_end, m.store);
     hd_ops_touch(&w->s, unit > 1 ? HD_SPACE_AM : HD_SPACE_XM, m.chip / unit, chip_end / unit,
                  !m.store);
     return hd_ops_end(&w->s);
-#undef FIELD_OF
 }
 
 /* ---- weights and products ---- */
@@ -156,18 +150,14 @@ static hd_status map(struct hd_cell *c, struct hd_cell_map m, int side, int side
     hd_lower_set(w, HD_F_vx_a, m.a), hd_lower_set(w, HD_F_vx_b, m.alu ? m.b : 0);
     hd_lower_set(w, HD_F_vx_d, m.to_y ? y->at / lanes : m.d);
     hd_lower_set(w, HD_F_vx_p, m.pm ? m.pm - 1 : 0);
-    hd_lower_set(w, HD_F_vx_n0, inner), hd_lower_set(w, HD_F_vx_as0, 1);
-    hd_lower_set(w, HD_F_vx_bs0, m.alu != 0);
-    hd_lower_set(w, HD_F_vx_ds0, m.to_y ? (c->rows > 1 ? y->pitch / lanes : 0) : 1);
-    hd_lower_set(w, HD_F_vx_n1, outer), hd_lower_set(w, HD_F_vx_as1, outer > 1 ? c->rows : 0);
-    hd_lower_set(w, HD_F_vx_bs1, outer > 1 && m.alu ? c->rows : 0);
-    hd_lower_set(w, HD_F_vx_ds1, outer == 1 ? 0 : m.to_y ? 1 : c->rows);
+    int64_t row = outer > 1 ? c->rows : 0, step = n > 1 ? steps : 0; /* of what lies in AM */
+    hd_lower_map_loop(w, 0, inner, 1, m.alu != 0,
+                      m.to_y ? (c->rows > 1 ? y->pitch / lanes : 0) : 1);
+    hd_lower_map_loop(w, 1, outer, row, m.alu ? row : 0, m.to_y ? outer > 1 : row);
+    hd_lower_map_loop(w, 2, n, step, m.alu ? step : 0,
+                      m.to_y && n > 1 ? (y[1].at - y->at) / lanes : step);
+    hd_lower_map_loop(w, 3, 1, 0, 0, 0);
     hd_lower_set(w, HD_F_vx_ps1, m.pm && outer > 1);
-    hd_lower_set(w, HD_F_vx_n2, n);
-    hd_lower_set(w, HD_F_vx_as2, n > 1 ? steps : 0);
-    hd_lower_set(w, HD_F_vx_bs2, n > 1 && m.alu ? steps : 0);
-    hd_lower_set(w, HD_F_vx_ds2, n == 1 ? 0 : m.to_y ? (y[1].at - y->at) / lanes : steps);
-    hd_lower_set(w, HD_F_vx_n3, 1);
     hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(a_scale));
     hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(b_scale));
     if (m.to_y) hd_lower_set_requant(w);

@@ -74,16 +74,10 @@ static hd_status rows(struct hd_lowerer *w, const struct hd_view *in, const stru
     hd_lower_set(w, HD_F_vx_b, a + (g->behind - in->y) * pitch);
     hd_lower_set(w, HD_F_vx_d_kind, HD_V_vx_dest_am_f32),
         hd_lower_set(w, HD_F_vx_d, v + (g->first - at) * words);
-    hd_lower_set(w, HD_F_vx_n0, vectors);
-    hd_lower_set(w, HD_F_vx_as0, 1), hd_lower_set(w, HD_F_vx_bs0, 1),
-        hd_lower_set(w, HD_F_vx_ds0, 1);
-    hd_lower_set(w, HD_F_vx_n1, in->cols);
-    hd_lower_set(w, HD_F_vx_as1, in->cp / n), hd_lower_set(w, HD_F_vx_bs1, in->cp / n);
-    hd_lower_set(w, HD_F_vx_ds1, vectors);
-    hd_lower_set(w, HD_F_vx_n2, g->n), hd_lower_set(w, HD_F_vx_n3, 1);
-    hd_lower_set(w, HD_F_vx_as2, g->from_step * pitch),
-        hd_lower_set(w, HD_F_vx_bs2, g->from_step * pitch);
-    hd_lower_set(w, HD_F_vx_ds2, g->step * words);
+    hd_lower_map_loop(w, 0, vectors, 1, 1, 1);
+    hd_lower_map_loop(w, 1, in->cols, in->cp / n, in->cp / n, vectors);
+    hd_lower_map_loop(w, 2, g->n, g->from_step * pitch, g->from_step * pitch, g->step * words);
+    hd_lower_map_loop(w, 3, 1, 0, 0, 0);
     hd_lower_touch(w, in, false);
     hd_ops_touch(&w->s, HD_SPACE_AM, v + (g->first - at) * words,
                  v + (g->first - at + (g->n - 1) * g->step + 1) * words, true);
@@ -103,16 +97,11 @@ static hd_status columns(struct hd_lowerer *w, const struct hd_view *in, const s
     hd_lower_set(w, HD_F_vx_a, v + (int64_t)(g->from - in->x) * vectors);
     hd_lower_set(w, HD_F_vx_b, v + (int64_t)(g->behind - in->x) * vectors);
     hd_lower_set(w, HD_F_vx_d, (out->at + (uint32_t)((g->first - out->x) * out->cp)) / (uint32_t)n);
-    hd_lower_set(w, HD_F_vx_n0, vectors);
-    hd_lower_set(w, HD_F_vx_as0, 1), hd_lower_set(w, HD_F_vx_bs0, 1),
-        hd_lower_set(w, HD_F_vx_ds0, 1);
-    hd_lower_set(w, HD_F_vx_n1, g->n);
-    hd_lower_set(w, HD_F_vx_as1, g->from_step * vectors),
-        hd_lower_set(w, HD_F_vx_bs1, g->from_step * vectors);
-    hd_lower_set(w, HD_F_vx_ds1, g->step * out->cp / n);
-    hd_lower_set(w, HD_F_vx_n2, out->rows), hd_lower_set(w, HD_F_vx_n3, 1);
-    hd_lower_set(w, HD_F_vx_as2, words), hd_lower_set(w, HD_F_vx_bs2, words);
-    hd_lower_set(w, HD_F_vx_ds2, out->pitch / n);
+    int from = g->from_step * vectors;
+    hd_lower_map_loop(w, 0, vectors, 1, 1, 1);
+    hd_lower_map_loop(w, 1, g->n, from, from, g->step * out->cp / n);
+    hd_lower_map_loop(w, 2, out->rows, words, words, out->pitch / n);
+    hd_lower_map_loop(w, 3, 1, 0, 0, 0);
     hd_lower_set_requant(w);
     hd_ops_touch(&w->s, HD_SPACE_AM, v, v + out->rows * words, false);
     hd_lower_touch(w, out, true);
@@ -173,9 +162,7 @@ static const char *refuses(const struct hd_lowering *lo, int node, const char **
     return NULL;
 }
 
-static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
-                      struct hd_layer *l) {
-    (void)out;
+static hd_status make(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
     l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
     struct between *b = hd_new_array(lo->arena, struct between, 2);
     for (int way = 0; way < 2; way++)
@@ -200,7 +187,7 @@ const struct hd_kind hd_kind_resize = {
     .memories = "XM -> AM, AM -> XM",
     .takes_parts = true,
     .refuses = refuses,
-    .wish = hd_wish_image,
+    .wish = HD_WISH_IMAGE,
     .make = make,
     .pixel_cycles = pixel_cycles,
     .vector_ops = vector_ops,

@@ -276,9 +276,7 @@ static void pack_params(struct hd_lowering *lo, struct hd_layer *l, struct along
     l->weight_bytes = l->oc * 8;
 }
 
-static hd_status make_softmax(struct hd_lowering *lo, const struct hd_node *n, int out,
-                              struct hd_layer *l) {
-    (void)out;
+static hd_status make_softmax(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
     struct along *own = hd_new(lo->arena, struct along);
     l->own = own;
     l->a_scale = hd_attr_float(n, "x_scale", 1);
@@ -286,9 +284,7 @@ static hd_status make_softmax(struct hd_lowering *lo, const struct hd_node *n, i
     return HD_OK;
 }
 
-static hd_status make_norm(struct hd_lowering *lo, const struct hd_node *n, int out,
-                           struct hd_layer *l) {
-    (void)out;
+static hd_status make_norm(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
     struct along *own = hd_new(lo->arena, struct along);
     l->own = own;
     own->centred = hd_attr_int(n, "centred", 1) != 0;
@@ -301,11 +297,6 @@ static hd_status make_norm(struct hd_lowering *lo, const struct hd_node *n, int 
 
 static enum hd_wish softmax_wish(const struct hd_node *n) {
     return hd_attr_int(n, "axis", -1) == 1 ? HD_WISH_IMAGE : HD_WISH_ROWS;
-}
-
-static enum hd_wish norm_wish(const struct hd_node *n) {
-    (void)n;
-    return HD_WISH_ROWS;
 }
 
 static int64_t most_pixels(const struct hd_lowering *lo, const struct hd_tiling *lt,
@@ -331,7 +322,7 @@ const struct hd_kind hd_kind_softmax = {
     .memories = "XM AM -> AM, AM -> XM",
     .only_vx = true,
     .refuses = refuses,
-    .wish = softmax_wish,
+    .wish_of = softmax_wish,
     .make = make_softmax,
     .pixel_cycles = pixel_cycles,
     .vector_ops = vector_ops,
@@ -346,7 +337,7 @@ const struct hd_kind hd_kind_norm = {
     .memories = "XM AM PM -> AM, AM -> XM",
     .own_params = true,
     .refuses = refuses,
-    .wish = norm_wish,
+    .wish = HD_WISH_ROWS,
     .make = make_norm,
     .pixel_cycles = pixel_cycles,
     .vector_ops = vector_ops,

@@ -44,21 +44,21 @@ struct hd_kind {
     /* NULL: the machine takes this node, as far as its kind knows; else the reason. *out_hint: what
      * would change that. */
     const char *(*refuses)(const struct hd_lowering *lo, int node, const char **out_hint);
-    enum hd_wish (*wish)(const struct hd_node *n);
+    enum hd_wish wish; /* where it is the same for all nodes; else: */
+    enum hd_wish (*wish_of)(const struct hd_node *n);
     /* Constants may be among its operands. NULL: none may. */
     bool (*takes_constants)(const struct hd_node *n);
     /* Pixels of its operand may share words (layer/pixels.c). NULL: they may not. */
     bool (*packs_pixels)(const struct hd_node *n);
     /* NULL: HD_FLAT_NONE. */
     enum hd_flat (*flat)(const struct hd_lowering *lo, const struct hd_node *n);
-    /* Tensors that it reads; how many. The one in whose storage result `out` lies. NULL: the
-     * node's.
+    /* Tensors that it reads; how many. The one in whose storage the result lies. NULL: the node's.
      */
     int (*operands)(const struct hd_lowering *lo, int node, int operand[HD_LAYER_INPUTS]);
-    int (*result)(const struct hd_lowering *lo, int node, int out);
+    int (*result)(const struct hd_lowering *lo, int node);
     /* Fills l, of which operands, result and requantisation are there. HD_UNSUPPORTED: it turned
      * out not to fit, lo->too_big says why, and there is no message. */
-    hd_status (*make)(struct hd_lowering *lo, const struct hd_node *n, int out, struct hd_layer *l);
+    hd_status (*make)(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l);
 
     /* ---- plan ---- */
     /* Cycles of its unit for one output pixel, all channels. */

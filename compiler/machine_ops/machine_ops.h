@@ -94,6 +94,14 @@ struct hd_view {
     bool alternate; /* every second column of the tensor */
     int other;      /* bytes from its first pixel to the next, where columns are apart; else 0 */
 };
+/* Its pixels from (y, x) of the tensor on. */
+static inline struct hd_view hd_view_part(const struct hd_view *v, int y, int x, int rows,
+                                          int cols) {
+    struct hd_view part = *v;
+    part.at += (uint32_t)((y - v->y) * v->pitch + (x - v->x) * v->cp);
+    part.y = y, part.x = x, part.rows = rows, part.cols = cols;
+    return part;
+}
 struct hd_tile {
     int img, y, x, th, tw;
     int only_nt;     /* the weight chunk when chunks are the outer loop, else -1 */
@@ -157,6 +165,10 @@ static inline void hd_lower_set(struct hd_lowerer *w, enum hd_field f, int64_t v
 /* Begin a load, or a store to the arena, of one run of bytes, which n1 to n3 make more. */
 void hd_lower_begin_load(struct hd_lowerer *w, int seg, int64_t src, int64_t dst, int64_t run);
 void hd_lower_begin_store(struct hd_lowerer *w, int64_t dst, int64_t src, int64_t run);
+/* Its loop i, 1 to 3: n times, `dram` and `chip` bytes apart. */
+void hd_lower_runs(struct hd_lowerer *w, int i, int64_t n, int64_t dram, int64_t chip);
+/* Loop i of vx.map: n iterations; steps of A, of B and of the result. */
+void hd_lower_map_loop(struct hd_lowerer *w, int i, int64_t n, int64_t as, int64_t bs, int64_t ds);
 void hd_lower_touch(struct hd_lowerer *w, const struct hd_view *v, bool write);
 /* A view of columns that are apart as one of every second column from the first on and one of the
  * others; of other views the view itself. Returns how many. */

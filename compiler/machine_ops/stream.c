@@ -22,12 +22,11 @@ static hd_status map_rows(struct hd_lowerer *w, const struct hd_view *from,
     hd_lower_set(w, HD_F_vx_lo, is_unsigned ? 0 : -128);
     hd_lower_set(w, HD_F_vx_hi, is_unsigned ? 255 : 127);
     hd_lower_set(w, HD_F_vx_d, to->at / (uint32_t)n);
-    hd_lower_set(w, HD_F_vx_n0, to->cols * to->cp / n), hd_lower_set(w, HD_F_vx_ds0, 1);
-    hd_lower_set(w, HD_F_vx_n1, to->rows), hd_lower_set(w, HD_F_vx_ds1, to->pitch / n);
-    hd_lower_set(w, HD_F_vx_n2, 1), hd_lower_set(w, HD_F_vx_n3, 1);
+    hd_lower_map_loop(w, 0, to->cols * to->cp / n, from != NULL, 0, 1);
+    hd_lower_map_loop(w, 1, to->rows, from ? from->pitch / n : 0, 0, to->pitch / n);
+    for (int i = 2; i < 4; i++) hd_lower_map_loop(w, i, 1, 0, 0, 0);
     if (from) {
         hd_lower_set(w, HD_F_vx_a, from->at / (uint32_t)n);
-        hd_lower_set(w, HD_F_vx_as0, 1), hd_lower_set(w, HD_F_vx_as1, from->pitch / n);
         hd_lower_touch(w, from, false);
     }
     if (behind) hd_lower_touch(w, behind, false);

@@ -54,6 +54,21 @@ void hd_lower_begin_store(struct hd_lowerer *w, int64_t dst, int64_t src, int64_
     hd_lower_set(w, HD_F_st_n1, 1), hd_lower_set(w, HD_F_st_n2, 1), hd_lower_set(w, HD_F_st_n3, 1);
 }
 
+/* Fields of loops follow each other in isa.def. */
+void hd_lower_runs(struct hd_lowerer *w, int i, int64_t n, int64_t dram, int64_t chip) {
+    bool load = w->s.op->unit == HD_UNIT_lx;
+    hd_lower_set(w, (load ? HD_F_lx_n1 : HD_F_st_n1) + (unsigned)i - 1, n);
+    hd_lower_set(w, (load ? HD_F_lx_s1 : HD_F_st_d1) + (unsigned)i - 1, dram);
+    hd_lower_set(w, (load ? HD_F_lx_d1 : HD_F_st_s1) + (unsigned)i - 1, chip);
+}
+
+void hd_lower_map_loop(struct hd_lowerer *w, int i, int64_t n, int64_t as, int64_t bs, int64_t ds) {
+    hd_lower_set(w, HD_F_vx_n0 + (unsigned)i, n);
+    hd_lower_set(w, HD_F_vx_as0 + (unsigned)i, as);
+    hd_lower_set(w, HD_F_vx_bs0 + (unsigned)i, bs);
+    hd_lower_set(w, HD_F_vx_ds0 + (unsigned)i, ds);
+}
+
 /* ---- XM views ---- */
 
 static uint32_t resident_at(const struct hd_placement *tp, int img, int y, int x) {
@@ -127,11 +142,8 @@ static void touch_rows(struct hd_lowerer *w, const struct hd_placement *tp, int 
 static void load_pixels(struct hd_lowerer *w, const struct hd_mtensor *t, const struct hd_view *v,
                         int ys, int xs) {
     hd_lower_set(w, HD_F_lx_run, v->channels ? v->channels : v->cp);
-    hd_lower_set(w, HD_F_lx_n1, v->cols);
-    hd_lower_set(w, HD_F_lx_n2, v->rows);
-    hd_lower_set(w, HD_F_lx_s1, (int64_t)xs * t->cp);
-    hd_lower_set(w, HD_F_lx_d1, v->cp);
-    hd_lower_set(w, HD_F_lx_s2, (int64_t)ys * t->w * t->cp);
+    hd_lower_runs(w, 1, v->cols, (int64_t)xs * t->cp, v->cp);
+    hd_lower_runs(w, 2, v->rows, (int64_t)ys * t->w * t->cp, v->pitch);
     hd_lower_set(w, HD_F_lx_ys, ys);
 }
 
@@ -149,10 +161,8 @@ hd_status hd_lower_load_view(struct hd_lowerer *w, const struct hd_placement *tp
                         (int64_t)v->cols * v->cp * (one_run ? v->rows : 1));
     hd_lower_set(w, HD_F_lx_edge, edge);
     hd_lower_set(w, HD_F_lx_pad, (tp->resident ? t->pad_value : w->l->pad_value) & 0xff);
-    hd_lower_set(w, HD_F_lx_n2, one_run ? 1 : v->rows);
+    hd_lower_runs(w, 2, one_run ? 1 : v->rows, row, v->pitch);
     hd_lower_set(w, HD_F_lx_ys, 1);
-    hd_lower_set(w, HD_F_lx_s2, row);
-    hd_lower_set(w, HD_F_lx_d2, v->pitch);
     hd_lower_set(w, HD_F_lx_x0, (int64_t)v->x * t->cp + v->c);
     hd_lower_set(w, HD_F_lx_row_bytes, row);
     hd_lower_set(w, HD_F_lx_y0, edge ? v->y : 0);
@@ -176,13 +186,9 @@ static hd_status gather_rows(struct hd_lowerer *w, const struct hd_placement *tp
     hd_lower_begin_load(w, HD_V_seg_arena, src, dst, run);
     hd_lower_set(w, HD_F_lx_edge, 1);
     hd_lower_set(w, HD_F_lx_pad, l->pad_value & 0xff);
-    hd_lower_set(w, HD_F_lx_n1, tile->tw);
-    hd_lower_set(w, HD_F_lx_n2, n);
+    hd_lower_runs(w, 1, tile->tw, (int64_t)l->sx * t->cp, l->im2col);
+    hd_lower_runs(w, 2, n, l->dy * row, (int64_t)l->kw * t->cp);
     hd_lower_set(w, HD_F_lx_ys, l->dy);
-    hd_lower_set(w, HD_F_lx_s1, (int64_t)l->sx * t->cp);
-    hd_lower_set(w, HD_F_lx_d1, l->im2col);
-    hd_lower_set(w, HD_F_lx_s2, l->dy * row);
-    hd_lower_set(w, HD_F_lx_d2, (int64_t)l->kw * t->cp);
     hd_lower_set(w, HD_F_lx_x0, (int64_t)x * t->cp);
     hd_lower_set(w, HD_F_lx_row_bytes, row);
     hd_lower_set(w, HD_F_lx_y0, y);
@@ -230,8 +236,7 @@ hd_status hd_lower_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t ru
     hd_lower_begin_load(w, HD_V_seg_arena, 0, at, run);
     hd_lower_set(w, HD_F_lx_edge, 1);
     hd_lower_set(w, HD_F_lx_pad, value & 0xff);
-    hd_lower_set(w, HD_F_lx_n1, n);
-    hd_lower_set(w, HD_F_lx_d1, step);
+    hd_lower_runs(w, 1, n, 0, step);
     hd_ops_touch(&w->s, HD_SPACE_XM, at, at + (n - 1) * step + run, true);
     return hd_ops_end(&w->s);
 }
@@ -390,12 +395,8 @@ hd_status hd_lower_store(struct hd_lowerer *w, int img, const struct hd_view *v,
         one_run ? v->rows * row
         : whole ? (int64_t)v->cols * t->cp
                 : bytes);
-    hd_lower_set(w, HD_F_st_n1, whole ? 1 : v->cols);
-    hd_lower_set(w, HD_F_st_n2, one_run ? 1 : v->rows);
-    hd_lower_set(w, HD_F_st_d1, (int64_t)xs * t->cp);
-    hd_lower_set(w, HD_F_st_d2, row);
-    hd_lower_set(w, HD_F_st_s1, v->cp);
-    hd_lower_set(w, HD_F_st_s2, v->pitch);
+    hd_lower_runs(w, 1, whole ? 1 : v->cols, (int64_t)xs * t->cp, v->cp);
+    hd_lower_runs(w, 2, one_run ? 1 : v->rows, row, v->pitch);
     hd_lower_touch(w, v, false);
     touch_rows(w, tp, img, v->y, v->y + v->rows, v->x, v->x + (v->cols - 1) * xs + 1, true);
     return hd_ops_end(&w->s);

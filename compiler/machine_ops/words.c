@@ -14,12 +14,9 @@ static hd_status store_block(struct hd_lowerer *w, const struct hd_placement *tp
     int64_t word = hd_wm_word_bytes(w->m), of_block = t->cp / k * word;
     int64_t at = (int64_t)tp->words + block * of_block + c / k * word + lane * k + c % k;
     hd_lower_begin_store(w, at, from, run);
-    hd_lower_set(w, HD_F_st_n1, rows), hd_lower_set(w, HD_F_st_d1, k);
-    hd_lower_set(w, HD_F_st_s1, pitch);
-    hd_lower_set(w, HD_F_st_n2, words), hd_lower_set(w, HD_F_st_d2, word);
-    hd_lower_set(w, HD_F_st_s2, k);
-    hd_lower_set(w, HD_F_st_n3, n), hd_lower_set(w, HD_F_st_d3, of_block);
-    hd_lower_set(w, HD_F_st_s3, (int64_t)lanes * pitch);
+    hd_lower_runs(w, 1, rows, k, pitch);
+    hd_lower_runs(w, 2, words, word, k);
+    hd_lower_runs(w, 3, n, of_block, (int64_t)lanes * pitch);
     struct hd_view v = {
         .at = from, .pitch = pitch, .cp = run * words, .rows = n > 1 ? n * lanes : rows, .cols = 1};
     hd_lower_touch(w, &v, false);

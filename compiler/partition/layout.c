@@ -15,24 +15,18 @@
 #include "compiler/partition/partition.h"
 #include "runtime/base/num.h"
 
-enum want { ANY, CHANNELS, ROWS };
-
-static enum hd_wish kind_wish(const hd_graph *g, const struct hd_node *n) {
+static enum hd_wish wish_of(const hd_graph *g, const struct hd_node *n) {
     const struct hd_kind *k = hd_kind_of(g, n);
-    return k && k->wish ? k->wish(n) : HD_WISH_NONE;
+    return !k ? HD_WISH_NONE : k->wish_of ? k->wish_of(n) : k->wish;
 }
 
 static bool elementwise(const hd_graph *g, const struct hd_node *n) {
-    return kind_wish(g, n) == HD_WISH_AS_RESULT;
+    return wish_of(g, n) == HD_WISH_AS_RESULT;
 }
 
-static enum want wish(const hd_graph *g, const struct hd_node *n) {
-    enum hd_wish w = kind_wish(g, n);
-    return w == HD_WISH_IMAGE ? CHANNELS : w == HD_WISH_ROWS ? ROWS : ANY;
-}
-
-static bool set(char *want, int tensor, enum want w) {
-    if (tensor < 0 || w == ANY || want[tensor] != ANY) return false;
+static bool set(char *want, int tensor, enum hd_wish w) {
+    if (w == HD_WISH_NONE || w == HD_WISH_AS_RESULT) return false;
+    if (tensor < 0 || want[tensor] != HD_WISH_NONE) return false;
     want[tensor] = (char)w;
     return true;
 }
@@ -45,7 +39,8 @@ static bool hand_over(const hd_graph *g, char *want, int a, int b) {
     bool any = false;
     for (int way = 0; way < 2; way++) {
         int from = way ? b : a, to = way ? a : b;
-        if (want[from] == ROWS ? last : first) any = set(want, to, (enum want)want[from]) || any;
+        if (want[from] == HD_WISH_ROWS ? last : first)
+            any = set(want, to, (enum hd_wish)want[from]) || any;
     }
     return any;
 }
@@ -84,24 +79,25 @@ hd_status hd_choose_layouts(struct hd_lowering *lo) {
     int *node = hd_new_array(lo->arena, int, g->n_nodes + 1);
     struct order order = {node, hd_graph_order(g, node)};
     for (size_t i = 0; i < g->n_tensors; i++)
-        if (g->tensors[i].rank < 3) want[i] = ROWS;
+        if (g->tensors[i].rank < 3) want[i] = HD_WISH_ROWS;
     for (size_t i = 0; i < order.n; i++) {
         const struct hd_node *n = &g->nodes[node[i]];
         const struct hd_kind *kind = hd_kind_of(g, n);
         bool all = kind && kind->wishes_all;
-        for (int k = 0; k < (all ? n->n_in : 1); k++) set(want, n->in[k], wish(g, n));
-        for (int k = 0; k < (all ? n->n_out : 1); k++) set(want, n->out[k], wish(g, n));
+        for (int k = 0; k < (all ? n->n_in : 1); k++) set(want, n->in[k], wish_of(g, n));
+        for (int k = 0; k < (all ? n->n_out : 1); k++) set(want, n->out[k], wish_of(g, n));
     }
     while (spread(g, order, want, false)) continue;
     while (spread(g, order, want, true) || spread(g, order, want, false)) continue;
     for (size_t i = 0; i < order.n; i++) {
         int t = g->nodes[node[i]].out[0];
-        if (t < 0 || want[t] != ANY || !narrower_rows(&g->tensors[t])) continue;
-        want[t] = ROWS;
+        if (t < 0 || want[t] != HD_WISH_NONE || !narrower_rows(&g->tensors[t])) continue;
+        want[t] = HD_WISH_ROWS;
         while (spread(g, order, want, true)) continue;
     }
     for (size_t i = 0; i < g->n_tensors; i++)
-        lo->rows[i] = want[i] == ROWS || (want[i] == ANY && g->tensors[i].rank == 3);
+        lo->rows[i] =
+            want[i] == HD_WISH_ROWS || (want[i] == HD_WISH_NONE && g->tensors[i].rank == 3);
     for (size_t i = 0; i < order.n; i++) { /* constants: as what is made with them */
         const struct hd_node *n = &g->nodes[node[i]];
         for (int k = 0; hd_takes_constants(g, n) && k < n->n_in; k++)

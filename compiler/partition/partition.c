@@ -350,7 +350,7 @@ static void add_mtensors(struct partition *p, int node, int out) {
     for (int i = 0; i < operands; i++) add_mtensor(p, operand[i]);
     for (int i = 0; !k->operands && i < n->n_in; i++)
         if (is_operand(lo, n, i)) add_mtensor(p, n->in[i]);
-    int y = k->result ? k->result(lo, node, out) : hd_joined_result(lo, n->out[out]);
+    int y = k->result ? k->result(lo, node) : hd_joined_result(lo, n->out[out]);
     lo->tensor_of[n->out[out]] = add_mtensor(p, y);
     if (k->all_results && n->n_out > 1 && n->out[1] >= 0) add_mtensor(p, n->out[1]);
 }

@@ -42,7 +42,7 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, int step, stru
     requant_attrs(l, n);
     l->nts = (int)hd_ceil_div(y->c, lo->m->n);
     l->kind = hd_kind_of(lo->g, n);
-    TRY(l->kind->make(lo, n, out, l));
+    TRY(l->kind->make(lo, n, l));
     hd_join(lo, l, n->out[out]);
     return HD_OK;
 }

@@ -146,40 +146,25 @@ static int64_t chain_cycles(struct hd_lowering *lo, size_t i, int64_t most) {
     return hd_estimate_layers(lo, from, to, most);
 }
 
-/* More slots for rolling chains where that displaces nothing: a smaller part of their rows is
- * written twice. */
-static hd_status widen(struct hd_lowering *lo, struct hd_room *spans, int plan) {
+/* Rolling chains with tiles of half the rows, or a quarter: the shorter VX is busy with one, the
+ * sooner it is there for MX. Or with more slots where that displaces nothing: a smaller part of
+ * their rows is written twice. */
+static hd_status improve_rolling(struct hd_lowering *lo, struct hd_room *spans, int plan,
+                                 bool slots) {
     uint32_t as_is = decisions(lo);
+    int most = slots ? hd_knob(lo)->most_slots : hd_knob(lo)->halvings;
     for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->plan->tilings[i].chain_last + 1) {
-        int *more = &lo->plan->tilings[i].more_slots, best = 0;
-        if (!lo->plan->tilings[i].roll_th) continue;
+        struct hd_tiling *lt = &lo->plan->tilings[i];
+        int *ask = slots ? &lt->more_slots : &lt->finer, best = 0;
+        if (!lt->roll_th) continue;
         int64_t least = chain_cycles(lo, i, INT64_MAX);
-        for (*more = 1; *more <= hd_knob(lo)->most_slots; *more *= 2) {
+        for (*ask = 1; *ask <= most; *ask += slots ? *ask : 1) {
             hd_status s = plan_with_ring(lo, spans, plan);
-            if (s != HD_OK || decisions(lo) != as_is) break;
+            if (s != HD_OK || (slots ? decisions(lo) != as_is : !lt->roll_th)) break;
             int64_t now = chain_cycles(lo, i, least - 1);
-            if (now < least) best = *more, least = now;
+            if (now < least) best = *ask, least = now;
         }
-        *more = best;
-        hd_clear(lo->ctx);
-        TRY(plan_with_ring(lo, spans, plan));
-    }
-    return HD_OK;
-}
-
-/* Tiles of half the rows, or a quarter, of rolling chains: the shorter VX is busy with one, the
- * sooner it is there for MX. */
-static hd_status make_finer(struct hd_lowering *lo, struct hd_room *spans, int plan) {
-    for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->plan->tilings[i].chain_last + 1) {
-        int *finer = &lo->plan->tilings[i].finer, best = 0;
-        if (!lo->plan->tilings[i].roll_th) continue;
-        int64_t least = chain_cycles(lo, i, INT64_MAX);
-        for (*finer = 1; *finer <= hd_knob(lo)->halvings; ++*finer) {
-            if (plan_with_ring(lo, spans, plan) != HD_OK || !lo->plan->tilings[i].roll_th) break;
-            int64_t now = chain_cycles(lo, i, least - 1);
-            if (now < least) best = *finer, least = now;
-        }
-        *finer = best;
+        *ask = best;
         hd_clear(lo->ctx);
         TRY(plan_with_ring(lo, spans, plan));
     }
@@ -191,8 +176,8 @@ static hd_status refined(struct hd_lowering *lo, struct hd_room *spans, int plan
     for (size_t i = 0; i < lo->n_layers; i++)
         lo->plan->tilings[i].more_slots = lo->plan->tilings[i].finer = 0;
     TRY(plan_with_ring(lo, spans, plan));
-    TRY(make_finer(lo, spans, plan));
-    TRY(widen(lo, spans, plan));
+    TRY(improve_rolling(lo, spans, plan, false));
+    TRY(improve_rolling(lo, spans, plan, true));
     for (size_t i = 0; i < lo->n_tensors; i++) {
         lo->plan->places[i].use_first = hd_first_use(lo, &lo->tensors[i]);
         lo->plan->places[i].use_last = hd_last_use(lo, &lo->tensors[i]);
