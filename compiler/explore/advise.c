@@ -263,8 +263,8 @@ static hd_status advise_integers(struct hd_cmd *c, hd_arena *a, double quantised
                 1e3 * seconds, 1e3 * quantised);
     else if (n)
         fprintf(out,
-                "float operations on the host: %d, %.1f %% of the time; heddle quantize gives them "
-                "integers\n",
+                "float operations on the host: %d, %.1f %% of the time; heddle quantize gives "
+                "integers to those that have an integer form\n",
                 n, 100 * floats / seconds);
     else
         fprintf(out, "no operation is left that heddle quantize would bring to the machine\n");
