@@ -112,6 +112,7 @@ def main():
     jobs = [int(n) for n in (sys.argv[3] if len(sys.argv) > 3 else "1,2,3").split(",")]
     check.same(jobs)
     check.same(jobs[1:2] or jobs, "--mem-latency", "200")
+    check.same(jobs[1:2] or jobs, "--mem-jitter", "3")
     check.trace()
     check.killed()
 

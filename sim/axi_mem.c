@@ -35,8 +35,8 @@ struct hd_axi_mem {
     struct hd_mem_config cfg;
     struct region region[HD_MEM_REGIONS];
     uint32_t axi_bytes, rate;
-    uint64_t rng, cycle, begin; /* begin: cycle that a reset restarts at */
-    uint64_t answers;           /* bursts that it still answers */
+    uint64_t cycle, begin; /* begin: cycle that a reset restarts at */
+    uint64_t answers;      /* bursts that it still answers */
     char error[200];
     bool failed;
     struct queue rd, wr;
@@ -126,20 +126,25 @@ bool hd_axi_mem_write(hd_axi_mem *m, uint64_t addr, const void *data, size_t byt
 
 /* ---- jitter and rates ----------------------------------------------------------------------- */
 
-static uint32_t random_bits(hd_axi_mem *m) { /* xorshift64* */
-    m->rng ^= m->rng >> 12;
-    m->rng ^= m->rng << 25;
-    m->rng ^= m->rng >> 27;
-    return (uint32_t)((m->rng * UINT64_C(2685821657736338717)) >> 32);
+/* What jitter decides in a cycle. */
+enum draw { READ_LATENCY, WRITE_LATENCY, RVALID, BVALID, WREADY, ARREADY, AWREADY, DRAWS };
+
+/* A hash of the cycle, so that it takes no state along: one that comes later is the same. */
+static uint32_t random_bits(const hd_axi_mem *m, enum draw what) { /* splitmix64 */
+    uint64_t z = (m->cfg.jitter_seed << 32 ^ (m->cycle * DRAWS + (uint64_t)what)) *
+                 UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)(z >> 32);
 }
 
 /* True when a ready or a new valid is withheld for this cycle. */
-static bool withheld(hd_axi_mem *m) {
-    return m->cfg.jitter_seed && random_bits(m) % 4 == 0;
+static bool withheld(const hd_axi_mem *m, enum draw what) {
+    return m->cfg.jitter_seed && random_bits(m, what) % 4 == 0;
 }
 
-static uint64_t access_latency(hd_axi_mem *m) {
-    return m->cfg.latency + (m->cfg.jitter_seed ? random_bits(m) % 32 : 0);
+static uint64_t access_latency(const hd_axi_mem *m, enum draw what) {
+    return m->cfg.latency + (m->cfg.jitter_seed ? random_bits(m, what) % 32 : 0);
 }
 
 /* Earliest cycle of the next beat, which is not before cycle t. */
@@ -155,7 +160,6 @@ static void lane_beat(const hd_axi_mem *m, struct lane *l, uint64_t t) {
 }
 
 void hd_axi_mem_reset(hd_axi_mem *m, struct hd_axi_in *in) {
-    m->rng = m->cfg.jitter_seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
     m->cycle = m->begin;
     m->failed = false;
     m->rd.n = m->wr.n = m->wr_data = 0;
@@ -182,8 +186,7 @@ static uint32_t queue_hash(const struct queue *q, uint32_t h) {
 
 uint32_t hd_axi_mem_hash(const hd_axi_mem *m) {
     uint64_t first = m->cycle ? (m->cycle - 1) * m->rate + 1 : 0; /* a lane behind it is idle */
-    const uint64_t v[] = {m->rng,
-                          m->cycle,
+    const uint64_t v[] = {m->cycle,
                           m->wr_data,
                           m->in.rvalid,
                           m->in.bvalid,
@@ -253,7 +256,8 @@ static void take_address(hd_axi_mem *m, const struct hd_axi_out *o, bool data) {
     if (o->arvalid && m->in.arready) {
         if (data) check_address(m, "AR", o->araddr, o->arlen, o->arsize, o->arburst);
         *queue_at(&m->rd, m->rd.n++) = (struct burst){
-            o->araddr, m->cycle + access_latency(m), o->arlen + 1u, 0, o->arid, HD_AXI_OKAY};
+            o->araddr,  m->cycle + access_latency(m, READ_LATENCY), o->arlen + 1u, 0, o->arid,
+            HD_AXI_OKAY};
     }
     if (o->awvalid && m->in.awready) {
         if (data) check_address(m, "AW", o->awaddr, o->awlen, o->awsize, o->awburst);
@@ -274,7 +278,7 @@ static void take_write_data(hd_axi_mem *m, const struct hd_axi_out *o, bool data
     if (data && o->wlast != (b->done == b->beats))
         violation(m, "WLAST is not on the last beat", b->addr);
     if (b->done == b->beats) {
-        b->ready = m->cycle + access_latency(m);
+        b->ready = m->cycle + access_latency(m, WRITE_LATENCY);
         m->wr_data++;
     }
 }
@@ -289,7 +293,7 @@ static void drive_read(hd_axi_mem *m, bool taken, bool data) {
     if (m->in.rvalid || !m->rd.n) return;
     struct burst *b = queue_at(&m->rd, 0);
     if (!b->done && !m->answers) return;
-    if (lane_cycle(m, &m->rd_lane, b->ready) > m->cycle || withheld(m)) return;
+    if (lane_cycle(m, &m->rd_lane, b->ready) > m->cycle || withheld(m, RVALID)) return;
     uint64_t at = b->addr / m->axi_bytes * m->axi_bytes + (uint64_t)b->done * m->axi_bytes;
     if (!b->done && m->answers != UINT64_MAX) m->answers--;
     m->in.rvalid = true;
@@ -308,20 +312,20 @@ static void drive_write(hd_axi_mem *m, bool taken) {
     }
     if (!m->in.bvalid && m->wr_data) {
         const struct burst *b = queue_at(&m->wr, 0);
-        if (m->answers && b->ready <= m->cycle && !withheld(m)) {
+        if (m->answers && b->ready <= m->cycle && !withheld(m, BVALID)) {
             if (m->answers != UINT64_MAX) m->answers--;
             m->in.bvalid = true;
             m->in.bid = b->id;
             m->in.bresp = b->resp;
         }
     }
-    m->in.wready =
-        m->wr_data < m->wr.n && lane_cycle(m, &m->wr_lane, m->cycle) <= m->cycle && !withheld(m);
+    m->in.wready = m->wr_data < m->wr.n && lane_cycle(m, &m->wr_lane, m->cycle) <= m->cycle &&
+                   !withheld(m, WREADY);
 }
 
 static void drive_ready(hd_axi_mem *m) {
-    m->in.arready = m->rd.n < m->cfg.outstanding && !withheld(m);
-    m->in.awready = m->wr.n < m->cfg.outstanding && !withheld(m);
+    m->in.arready = m->rd.n < m->cfg.outstanding && !withheld(m, ARREADY);
+    m->in.awready = m->wr.n < m->cfg.outstanding && !withheld(m, AWREADY);
 }
 
 static void edge(hd_axi_mem *m, const struct hd_axi_out *out, bool data) {
@@ -368,7 +372,9 @@ static void drive_idle(hd_axi_mem *m) {
 
 void hd_axi_mem_wait(hd_axi_mem *m, uint64_t cycle) {
     if (cycle <= m->cycle) return;
-    if (!m->cfg.jitter_seed) m->cycle = cycle - 1; /* else every cycle draws */
+    /* without bursts what was driven in between is seen by nobody; else jitter may drive any cycle
+     */
+    if (!m->cfg.jitter_seed || (!m->rd.n && !m->wr.n)) m->cycle = cycle - 1;
     while (m->cycle < cycle) {
         m->cycle++;
         drive_idle(m);

@@ -420,10 +420,6 @@ static hd_status create(hd_ctx *ctx, const struct hd_device_options *opt, hd_axi
     struct hd_mem_config cfg;
     *out = NULL;
     TRY(hd_mach_mem_config(ctx, "rtl", opt, &cfg));
-    if (cfg.jitter_seed)
-        return hd_fail(ctx, HD_UNSUPPORTED,
-                       "rtl: jitter is drawn in every cycle, so a run with it has no parts; leave "
-                       "out --jobs or --mem-jitter");
     struct jobs *j = calloc(1, sizeof *j);
     if (!j) return hd_fail(ctx, HD_NOMEM, "rtl: no memory for machine %s", opt->machine.name);
     j->iss_mem = mem;
