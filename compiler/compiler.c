@@ -297,14 +297,19 @@ hd_status hd_compile_graph(hd_ctx *ctx, hd_graph *g, const struct hd_compile_opt
 
 hd_status hd_compile(hd_ctx *ctx, const char *path, const struct hd_compile_options *opt,
                      hd_model **out) {
+    return hd_compile_kept(ctx, path, opt, 0, out);
+}
+
+hd_status hd_compile_kept(hd_ctx *ctx, const char *path, const struct hd_compile_options *opt,
+                          int mib, hd_model **out) {
     double start = now_seconds();
     hd_graph *g;
     TRY(hd_import(ctx, path, &opt->bind, &g));
     hd_status s = HD_OK;
     if (hd_dumps(opt, "import")) s = dump_graph(ctx, g, opt);
-    if (s == HD_OK) s = hd_compile_graph(ctx, g, opt, out);
+    if (s == HD_OK) s = hd_compile_graph_kept(ctx, g, opt, mib, out);
     hd_graph_destroy(g);
     if (s != HD_OK) return hd_note(ctx, s, "while compiling %s", path);
-    (*out)->compile_seconds = now_seconds() - start;
+    if ((*out)->compile_seconds > 0) (*out)->compile_seconds = now_seconds() - start;
     return HD_OK;
 }

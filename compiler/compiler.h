@@ -23,5 +23,12 @@ hd_status hd_compile_graph(hd_ctx *ctx, hd_graph *g, const struct hd_compile_opt
 /* All of it. */
 hd_status hd_compile(hd_ctx *ctx, const char *path, const struct hd_compile_options *opt,
                      hd_model **out);
+/* The same, but a model that was compiled before, by this build from the same network, sizes and
+ * options, comes from the user's cache, of which at most `mib` are taken (kept.c); its
+ * compile_seconds are 0. mib 0: nothing is kept. */
+hd_status hd_compile_kept(hd_ctx *ctx, const char *path, const struct hd_compile_options *opt,
+                          int mib, hd_model **out);
+hd_status hd_compile_graph_kept(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt,
+                                int mib, hd_model **out);
 
 #endif

@@ -223,6 +223,10 @@ struct hd_build {
     /* "iss,cuda,cpu": each node is placed on one of them, by cost; NULL = on the machine, and on
      * golden what it does not run. hd_session_open takes the same list. */
     const char *devices;
+    /* A model that was compiled before, by this library from the same network, sizes and options,
+     * comes from $XDG_CACHE_HOME/heddle/compiled, where at most so many MiB are kept; 0: none. Not
+     * with keep_all, nor devices. */
+    int cache_mib;
 };
 /* The network stays as it is. Errors: HD_INVALID, HD_UNSUPPORTED; both name the node. */
 HD_API hd_status hd_net_compile(hd_ctx *ctx, const hd_net *net, const struct hd_build *build,

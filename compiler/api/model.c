@@ -55,7 +55,8 @@ hd_status hd_net_compile(hd_ctx *ctx, const hd_net *net, const struct hd_build *
     if (o.devices.n && o.devices.machine < 0) o.host_only = true;
     if (s == HD_OK) s = working_copy(ctx, net->g, &copy);
     if (s == HD_OK)
-        s = hd_note(ctx, hd_compile_graph(ctx, copy, &o, out), "while compiling %s", net->g->name);
+        s = hd_note(ctx, hd_compile_graph_kept(ctx, copy, &o, b->cache_mib, out),
+                    "while compiling %s", net->g->name);
     hd_graph_destroy(copy);
     hd_arena_destroy(a);
     if (s == HD_OK && o.host_only) (*out)->n_host_ops = 0; /* the device runs all of it */

@@ -72,6 +72,7 @@ struct hd_run_choice { /* of devices that run */
 struct hd_plan_choice { /* how plans are made */
     struct hd_list_option knobs;
     bool no_latency_hiding;
+    int cache_mib; /* for models that were compiled; 0: none are kept */
 };
 
 struct hd_options {

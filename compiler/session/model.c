@@ -86,7 +86,7 @@ static hd_status compile(struct hd_cmd *c, hd_arena *a, const char *path,
     if (!host_only && o.dump) TRY(select_names(c, a, path, c->opt.select, &o, &only));
     o.keep = keep;
     o.dump_only = only;
-    return hd_compile(c->ctx, path, &o, out);
+    return hd_compile_kept(c->ctx, path, &o, c->opt.plan.cache_mib, out);
 }
 
 static hd_status load(struct hd_cmd *c, const char *path, const struct hd_machine *want,

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/remote/cache.h"
 #include "driver/remote/server.h"
 #include "runtime/base/parallel.h"
+#include "runtime/device/cache.h"
 
 static hd_status no_device(struct hd_server *s) {
     return s->dev ? HD_OK : hd_serve_damaged(s, "no device is open");
@@ -158,7 +158,7 @@ static hd_status find_model(struct hd_server *s, const unsigned char *key, uint6
     for (*out = s->models; *out; *out = (*out)->next)
         if (!memcmp((*out)->key, key, sizeof is)) return HD_OK;
     if (!s->incoming.n) {
-        m = s->o->cache_mib ? hd_cache_get(key) : NULL;
+        m = s->o->cache_mib ? hd_cache_get(HD_CACHE_SENT, key) : NULL;
         if (m) *out = keep_model(s, key, m);
         return HD_OK;
     }
@@ -167,7 +167,8 @@ static hd_status find_model(struct hd_server *s, const unsigned char *key, uint6
         return hd_serve_damaged(s, "the model that was sent has another SHA-256 than was said");
     TRY(hd_model_load_memory(s->ctx, s->incoming.data, s->incoming.n, "the model that was sent",
                              &m));
-    if (s->o->cache_mib) hd_cache_put(key, s->incoming.data, s->incoming.n, s->o->cache_mib);
+    if (s->o->cache_mib)
+        hd_cache_put(HD_CACHE_SENT, key, s->incoming.data, s->incoming.n, s->o->cache_mib);
     *out = keep_model(s, key, m);
     return HD_OK;
 }

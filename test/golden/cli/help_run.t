@@ -25,6 +25,7 @@
 #=   --mem-outstanding Q        simulated DRAM: open bursts at most (default 16)
 #=   --mem-jitter SEED|A..B     simulated DRAM: random timing; A..B runs every seed (compare)
 #=   --no-latency-hiding        compile so that every operation waits for the one before it
+#=   --cache MIB                keep what is compiled in heddle/compiled of the user's cache, at most so many MiB: the same network for the same sizes is not compiled again (default 0: not so)
 #=   --functional               device iss: results only, no cycles; sooner
 #=   --max-cycles N             a program that takes more cycles is stopped, with an error (default 2^34; in steps of 256)
 #=   --no-fallback              devices opencl, cuda: a node that would run on the host is an error

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "compiler/compiler.h"
-#include "driver/remote/cache.h"
 #include "driver/remote/turn.h"
 #include "runtime/base/io.h"
+#include "runtime/device/cache.h"
 
 static char folder[] = "/tmp/heddle-test-turn-XXXXXX";
 
@@ -130,7 +130,7 @@ static void model_of(int i, size_t image, unsigned char key[HD_SHA256_BYTES], st
 }
 
 static bool kept(const unsigned char key[HD_SHA256_BYTES]) {
-    hd_model *m = hd_cache_get(key);
+    hd_model *m = hd_cache_get(HD_CACHE_SENT, key);
     hd_model_destroy(m);
     return m != NULL;
 }
@@ -142,7 +142,7 @@ static void cache_is_bounded(void **state) {
     for (int i = 0; i < 4; i++) { /* three fit; the second is used again before the last comes */
         model_of(i, 300000, key[i], &b);
         assert_false(kept(key[i]));
-        hd_cache_put(key[i], b.data, b.n, 1);
+        hd_cache_put(HD_CACHE_SENT, key[i], b.data, b.n, 1);
         moment(20);
         if (i == 2) assert_true(kept(key[0]));
         moment(20);
@@ -152,7 +152,7 @@ static void cache_is_bounded(void **state) {
     assert_true(kept(key[2]));
     assert_true(kept(key[3]));
     model_of(9, 2 << 20, key[1], &b);
-    hd_cache_put(key[1], b.data, b.n, 1);
+    hd_cache_put(HD_CACHE_SENT, key[1], b.data, b.n, 1);
     assert_false(kept(key[1]));
     hd_buf_free(&b);
 }
@@ -163,10 +163,10 @@ static void damaged_is_removed(void **state) {
     struct hd_buf b = {0};
     model_of(20, 100, key, &b);
     b.data[b.n - 1] ^= 1;
-    hd_cache_put(key, b.data, b.n, 1);
+    hd_cache_put(HD_CACHE_SENT, key, b.data, b.n, 1);
     assert_false(kept(key));
     b.data[b.n - 1] ^= 1;
-    hd_cache_put(key, b.data, b.n, 1);
+    hd_cache_put(HD_CACHE_SENT, key, b.data, b.n, 1);
     assert_true(kept(key));
     hd_buf_free(&b);
 }

@@ -1,6 +1,7 @@
-/* Files $XDG_CACHE_HOME/heddle/remote/SHA256.hdl; their times say when they were used. */
+/* Files heddle/remote/SHA256.hdl and heddle/compiled/SHA256.hdl in $XDG_CACHE_HOME; their times say
+ * when they were used. */
 #define _GNU_SOURCE /* futimens */
-#include "driver/remote/cache.h"
+#include "runtime/device/cache.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,17 +15,17 @@
 
 enum { PATH_BYTES = 1024, NAME_BYTES = 2 * HD_SHA256_BYTES + 5 };
 
-static bool folder_path(char *out) {
+static bool folder_path(enum hd_cache of, char *out) {
     const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     bool has_xdg = xdg && *xdg == '/'; /* the XDG rules: a relative one does not count */
     if (!has_xdg && !(home && *home == '/')) return false;
-    int n = snprintf(out, PATH_BYTES - NAME_BYTES, "%s%s/heddle/remote", has_xdg ? xdg : home,
-                     has_xdg ? "" : "/.cache");
+    int n = snprintf(out, PATH_BYTES - NAME_BYTES, "%s%s/heddle/%s", has_xdg ? xdg : home,
+                     has_xdg ? "" : "/.cache", of == HD_CACHE_SENT ? "remote" : "compiled");
     return n > 0 && n < PATH_BYTES - NAME_BYTES;
 }
 
-static bool model_path(const unsigned char key[HD_SHA256_BYTES], char *out) {
-    if (!folder_path(out)) return false;
+static bool model_path(enum hd_cache of, const unsigned char key[HD_SHA256_BYTES], char *out) {
+    if (!folder_path(of, out)) return false;
     char *p = out + strlen(out);
     *p++ = '/';
     for (int i = 0; i < HD_SHA256_BYTES; i++, p += 2) snprintf(p, 3, "%02x", key[i]);
@@ -32,17 +33,18 @@ static bool model_path(const unsigned char key[HD_SHA256_BYTES], char *out) {
     return true;
 }
 
-hd_model *hd_cache_get(const unsigned char key[HD_SHA256_BYTES]) {
+hd_model *hd_cache_get(enum hd_cache of, const unsigned char key[HD_SHA256_BYTES]) {
     char path[PATH_BYTES];
     unsigned char is[HD_SHA256_BYTES];
     void *data = NULL;
     size_t bytes;
     hd_model *m = NULL;
-    if (!model_path(key, path) || access(path, R_OK)) return NULL;
+    if (!model_path(of, key, path) || access(path, R_OK)) return NULL;
     hd_ctx *ctx = hd_ctx_create();
     if (hd_file_read(ctx, path, &data, &bytes) == HD_OK) {
         hd_sha256(data, bytes, is);
-        if (memcmp(is, key, sizeof is) || hd_model_load_memory(ctx, data, bytes, path, &m))
+        bool whole = of != HD_CACHE_SENT || !memcmp(is, key, sizeof is);
+        if (!whole || hd_model_load_memory(ctx, data, bytes, path, &m))
             unlink(path);
         else
             utimensat(AT_FDCWD, path, NULL, 0);
@@ -78,11 +80,11 @@ static uint64_t look(const char *folder, bool remove_oldest) {
     return sum;
 }
 
-void hd_cache_put(const unsigned char key[HD_SHA256_BYTES], const void *data, size_t bytes,
-                  int mib) {
+void hd_cache_put(enum hd_cache of, const unsigned char key[HD_SHA256_BYTES], const void *data,
+                  size_t bytes, int mib) {
     char path[PATH_BYTES], folder[PATH_BYTES];
     const uint64_t most = (uint64_t)mib << 20;
-    if (bytes > most || !model_path(key, path) || !folder_path(folder)) return;
+    if (bytes > most || !model_path(of, key, path) || !folder_path(of, folder)) return;
     hd_ctx *ctx = hd_ctx_create();
     if (hd_file_prepare(ctx, path) == HD_OK) {
         uint64_t have = look(folder, false);
