@@ -91,6 +91,8 @@ static void print_summary(const struct hd_answer *x, FILE *out) {
             n, x->goal.board.name ? ", board " : "", x->goal.board.name ? x->goal.board.name : "",
             x->space.n, x->count.priced, x->seconds, x->count.hopeless, x->count.beaten,
             x->count.left);
+    if (!n && x->count.hopeless && !x->count.left)
+        fprintf(out, "no machine keeps all limits: loosen a --limit, or name a larger --board\n");
     if (x->count.left && !hd_interrupted())
         fprintf(out, "so the front is of what was priced: --limit machines=N prices more\n");
     if (hd_interrupted())

@@ -1,4 +1,5 @@
 /* Networks of explore: read, quantised and legalised once; the price of one on a machine. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,7 +64,10 @@ hd_status hd_nets_open(struct hd_cmd *c, hd_arena *a, const char *folder, struct
         struct hd_net *net = &out->of[i];
         char *end;
         double weight = strtod(c->args[i], &end);
-        bool weighed = end != c->args[i] && *end == '*' && weight > 0;
+        bool weighed = end != c->args[i] && *end == '*';
+        if (weighed && !(isfinite(weight) && weight > 0))
+            return hd_fail(c->ctx, HD_INVALID, "%s: the weight is '%.*s', want a number above 0",
+                           c->args[i], (int)(end - c->args[i]), c->args[i]);
         net->weight = weighed ? weight : 1;
         net->seen = hd_new(a, struct hd_least_seen);
         TRY(hd_model_path(c, a, weighed ? end + 1 : c->args[i], &net->path));

@@ -66,8 +66,9 @@ static hd_status prepare(hd_ctx *ctx, struct hd_schedules *d, bool write) {
 
 hd_status hd_schedules_open(hd_ctx *ctx, const char *path, bool write, struct hd_schedules **out) {
     if (!write && access(path, R_OK) != 0)
-        return hd_fail(ctx, HD_IO, "%s: cannot open: %s; heddle tune --db FILE makes one", path,
-                       strerror(errno));
+        return hd_fail(ctx, HD_IO,
+                       "%s: cannot open: %s; heddle tune or bench choose with --db FILE makes one",
+                       path, strerror(errno));
     struct hd_schedules *d = calloc(1, sizeof *d);
     if (!d) return hd_fail(ctx, HD_NOMEM, "%s: no memory", path);
     d->path = strdup(path);

@@ -133,6 +133,13 @@ def check_files(answer):
     if "kv260" not in wrong.stderr:
         fail("an unknown board is refused without the list of boards")
     run("explore", "test/models/digits", "--set", "k=8", "-o", f"{WORK}/x", "--limit", "fish=3", code=1)
+    for weight in "0", "nan", "inf":
+        wrong = run("explore", f"{weight}*test/models/digits", "--set", "k=8", "-o", f"{WORK}/x", code=1)
+        if f"the weight is '{weight}'" not in wrong.stderr:
+            fail(f"weight {weight}: {wrong.stderr}")
+    none = run("explore", "test/models/digits", "--set", "k=8", "-o", f"{WORK}/x", "--limit", "fps=1e12")
+    if "no machine keeps all limits" not in none.stdout:
+        fail(f"an empty front has no advice: {none.stdout}")
     print(f"  the first machine of the front loads; estimate {100 * error:+.1f} % of the ISS")
 
 
