@@ -10,20 +10,23 @@ enum {              /* cycles; what one module decides is in isa/timing.def */
        LX_DONE = 1,    /* last beat taken to done; of LW none */
        STORE_DATA = 5, /* AW to its first beat on W */
        STORE_NEXT = 2, /* acknowledged to one more AW */
+       STORE_FREE = 5, /* AW to the next store, where one run waits behind that */
        BURST_DONE = 2  /* its last beat to one more AR of its engine */
 };
 static const double NEVER = 1e18;
 
 /* One more burst waits until the oldest of HD_N_open_bursts is acknowledged, whichever operation
- * that belongs to. Of many bursts, whole rounds of so many take as long as each other. */
+ * that belongs to. Of many bursts, whole rounds of so many take as long as each other. The unit
+ * takes the next store when of those before this one at most a run waits for its address. */
 double hd_channels_store(struct hd_channels *c, const struct hd_bursts *r, double start) {
     enum { ROUND = HD_N_open_bursts, FIRST = 2 * ROUND };
     struct hd_writes *w = &c->writes;
     const double each = r->held / (double)r->bursts;
     const double answer = each + c->latency - 1 + STORE_NEXT + STORE_DATA;
-    int64_t rounds = hd_max(0, r->bursts - FIRST) / ROUND;
-    double at = start + HD_T_st_address;
+    int64_t rounds = hd_max(0, r->bursts - FIRST) / ROUND, last = r->bursts / r->runs;
+    double at = start + HD_T_st_address, before = w->sent;
     for (int64_t left = r->bursts - rounds * ROUND; left > 0; left--) {
+        if (left == last) before = w->sent;
         double *oldest = &w->acknowledged[w->next++ % ROUND];
         at = w->sent = hd_later(hd_later(at, w->sent + 1), *oldest + STORE_NEXT);
         w->data = hd_later(at + STORE_DATA, w->data) + each;
@@ -32,7 +35,8 @@ double hd_channels_store(struct hd_channels *c, const struct hd_bursts *r, doubl
     const double more = (double)rounds * hd_later(ROUND * each, answer);
     w->sent += more, w->data += more;
     for (int i = 0; i < ROUND; i++) w->acknowledged[i] += more;
-    c->free[HD_UNIT_st] = start + OP_FREE;
+    c->free[HD_UNIT_st] = hd_later(start + OP_FREE, w->before + STORE_FREE);
+    w->before = r->runs > 1 ? before + more : before;
     return w->data + c->latency;
 }
 

@@ -37,6 +37,7 @@ struct hd_writes {                         /* the write channel */
     double acknowledged[HD_N_open_bursts]; /* the last bursts */
     int next;                              /* the oldest of them */
     double sent, data;                     /* AW of the last burst; its data end */
+    double before; /* AW of the last burst in front of the last store's last run */
 };
 
 struct hd_channels {

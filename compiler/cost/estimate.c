@@ -283,8 +283,7 @@ static double when_offered(const struct timing *t, int u) {
 /* When it can start. */
 static double can_start(const struct timing *t, int u) {
     double at = t->c.free[u] < 0 ? NEVER : when_offered(t, u);
-    if (t->c.free[u] > at) at = t->c.free[u];
-    return at > t->now ? at : t->now;
+    return hd_later(hd_later(at, t->c.free[u]), t->now);
 }
 
 /* The operation starts now. */
@@ -296,16 +295,13 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
     t->next[u]++;
     t->c.free[u] = start;
     if (active && (u == HD_UNIT_mx || u == HD_UNIT_vx)) {
-        double begin = start;
         if (u == HD_UNIT_vx) {
             double behind = vx_free + (double)(t->vx_late - vector_late(t, op));
-            if (behind > begin) begin = behind;
-            if (drained(t, op) > begin) begin = drained(t, op);
-            begin_vx(t, op, begin);
+            begin_vx(t, op, hd_later(hd_later(start, behind), drained(t, op)));
             hold_load(t, op);
             return;
         }
-        t->c.free[u] = begin + (double)iterations(op);
+        t->c.free[u] = start + (double)iterations(op);
         done = t->c.free[u] + HD_T_mx_done;
         begin_mx(t, op);
     } else if (active && u != HD_UNIT_seq) {
