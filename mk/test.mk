@@ -229,8 +229,8 @@ bench: heddle rtl-base ## measure cycles and speed
 
 test: check test-unit test-golden test-fuzz test-rtl test-conform test-models test-stages test-zoo test-shared test-other test-cosim test-report test-estimate test-sweep test-explore test-mutants-fast ## everything that must pass before a commit
 
-# BUILD=asan sees what a fault leaves behind.
-test-faults: heddle ## full disk, full standard output, no memory, kill -9 while commands work: FAULTS=24 SEED=1
+# BUILD=asan sees what a fault leaves behind, and what it reads beyond its end.
+test-faults: heddle ## full disk, full standard output, no memory, inputs cut short, kill -9 of a command or its child: FAULTS=24 SEED=1
 	$(Q)python3 test/fault/faults.py $(B)/heddle $(B)/faults $(or $(FAULTS),24) $(SEED)
 test: test-faults
 nightly: faults-nightly

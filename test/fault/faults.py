@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Faults while commands work: a disk that is full after so many bytes, standard output that takes nothing, memory that
-ends, a kill at any moment. A command never crashes; it says what is wrong and exits with 1; a file that has its final
-name is complete; nothing half-written stays, but of a kill its .tmp file.
+ends, a file that ends too soon, a kill of the command or of a process that it started. A command never crashes; it says
+what is wrong and exits with 1; a file that has its final name is complete; nothing half-written stays, but of a kill
+its .tmp file. What a sanitizer has to say is an error, too.
 
-usage: faults.py HEDDLE FOLDER [COUNT] [SEED] [KIND...]      kinds: disk, stdout, kill, memory. FOLDER is removed.
+usage: faults.py HEDDLE FOLDER [COUNT] [SEED] [KIND...]   kinds: disk, stdout, kill, child, input, memory. FOLDER and
+FOLDER.in are removed.
 A failure prints the command that repeats it.
 """
-import os, random, resource, shutil, signal, subprocess, sys, time
+import os, random, re, resource, shutil, signal, subprocess, sys, time
 
 heddle, work = map(os.path.abspath, sys.argv[1:3])
 count = int(sys.argv[3]) if len(sys.argv) > 3 else 100
 seed = int(sys.argv[4]) if len(sys.argv) > 4 else 1
-kinds = sys.argv[5:] or ["disk", "stdout", "kill"] + ["memory"] * ("/asan/" not in heddle)  # asan reserves terabytes
+kinds = sys.argv[5:] or ["disk", "stdout", "kill", "child", "input", "memory"]
+asan = "/asan/" in heddle  # it reserves terabytes: there, large pieces of memory are refused
 digits, cell = os.path.abspath("test/models/digits"), os.path.abspath("test/golden/state/models/cell.onnx")
 data = os.path.abspath("test/data/digits.npz")
 
@@ -42,7 +45,7 @@ help --man""".strip().split("\n")]
 VARY = (".json", ".html", ".jsonl")
 
 
-def start(args, out=subprocess.PIPE, file_bytes=None, memory=None):
+def start(args, out=subprocess.PIPE, file_bytes=None, memory=None, env=None):
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)
 
@@ -53,7 +56,7 @@ def start(args, out=subprocess.PIPE, file_bytes=None, memory=None):
         if memory is not None:
             resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     return subprocess.Popen([heddle, *args], stdout=out, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, cwd=work,
-                            preexec_fn=limits, start_new_session=True)
+                            env={**os.environ, **(env or {})}, preexec_fn=limits, start_new_session=True)
 
 
 def finish(p):
@@ -78,6 +81,8 @@ def complete(name, data, whole):
 
 def judge(what, code, out, err, want, may_pass, left=False):
     """None, or what is wrong."""
+    if re.search("ERROR: [A-Za-z]*Sanitizer|runtime error:", err):
+        return err[-3000:]
     if code not in (0, 1) and not left:
         return f"exit status {code}: {err[-300:]}"
     if code == 0 and not may_pass:
@@ -91,6 +96,38 @@ def judge(what, code, out, err, want, may_pass, left=False):
         elif name in want and not complete(name, data, want[name]):
             return f"{name} has {len(data)} bytes of {len(want[name])} under its name"
     return None
+
+
+def cut_input(r, args):
+    """The command on a copy of what it reads, of which a file ends too soon."""
+    place = work + ".in"
+    shutil.rmtree(place, ignore_errors=True)
+    os.makedirs(place)
+    at = r.choice([i for i, a in enumerate(args) if os.path.isabs(a) and os.path.exists(a)] or [-1])
+    if at < 0:
+        return "input: it reads none", args
+    copy = os.path.join(place, os.path.basename(args[at]))
+    (shutil.copytree if os.path.isdir(args[at]) else shutil.copy)(args[at], copy)
+    names = sorted(os.path.join(d, f) for d, _, fs in os.walk(place) for f in fs)
+    name = r.choice(names)
+    limit = r.randrange(os.path.getsize(name) + 1)
+    os.truncate(name, limit)
+    return f"{name} of {limit} bytes", [*args[:at], copy, *args[at + 1:]]
+
+
+def kill_child(p):
+    """Kills a process that p started; False: it ended before it had one."""
+    while p.poll() is None:
+        try:
+            children = [int(c) for t in os.listdir(f"/proc/{p.pid}/task")
+                        for c in open(f"/proc/{p.pid}/task/{t}/children").read().split()]
+            if children:
+                os.kill(children[-1], signal.SIGKILL)
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+        time.sleep(0.001)
+    return False
 
 
 plain = {}
@@ -116,6 +153,16 @@ def one(r, i):
         with open("/dev/full", "wb") as full:
             code, out, err = finish(start(args, out=full))
         return kind, args, judge(kind, code, out, err, want, not said)
+    if kind == "input":
+        what, args = cut_input(r, args)
+        code, out, err = finish(start(args))
+        said = err or out.decode(errors="replace")  # test says it in its list
+        return what, args, judge(kind, code, out, said, {}, True)
+    if kind == "memory" and asan:
+        limit = r.randrange(1, 9)
+        options = f"{os.environ.get('ASAN_OPTIONS', '')}:allocator_may_return_null=1:max_allocation_size_mb={limit}"
+        code, out, err = finish(start(args, env={"ASAN_OPTIONS": options}))
+        return f"pieces of at most {limit} MiB", args, judge(kind, code, out, err, want, True)
     if kind == "memory":
         limit = r.randrange(10 << 20, 400 << 20)
         code, out, err = finish(start(args, memory=limit))
@@ -123,6 +170,11 @@ def one(r, i):
             return kind, args, None  # it did not begin
         return f"memory of {limit} bytes", args, judge(kind, code, out, err, want, True)
     p = start(args)
+    if kind == "child":
+        killed = kill_child(p)
+        code, out, err = finish(p)
+        known = {n: d for n, d in want.items() if not n.endswith(".csv")}  # a row says what became of a machine
+        return kind, args, judge(kind, code, out, err, known, True, left=killed)
     time.sleep(r.random() * seconds)
     os.killpg(p.pid, signal.SIGKILL)
     code, out, err = finish(p)
@@ -137,5 +189,6 @@ for i in range(count):
         failed += 1
         print(f"FAIL heddle {' '.join(args)}: {what}: {wrong}")
 shutil.rmtree(work, ignore_errors=True)
+shutil.rmtree(work + ".in", ignore_errors=True)
 print(f"faults: {count - failed} of {count} as they should be, seed {seed}")
 sys.exit(failed > 0)
