@@ -23,15 +23,37 @@ static bool chains_well(const struct hd_tiling *lt) {
     return !l->kind->weights || (lt->weights_stay && l->uy * l->ux == 1);
 }
 
-static bool follows(const struct hd_lowering *lo, const struct hd_tiling *at,
-                    const struct hd_tiling *bt) {
+/* Which operand of l lies in the storage of a tensor that is no part; -1: none. */
+static int operand_of(const struct hd_lowering *lo, const struct hd_layer *l, int tensor) {
+    for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0; i++)
+        if (l->in[i] == tensor || lo->tensors[l->in[i]].base == tensor) return i;
+    return -1;
+}
+
+static int whole(const struct hd_lowering *lo, int tensor) {
+    int base = lo->tensors[tensor].base;
+    return base < 0 ? tensor : base;
+}
+
+/* The end of two branches, of which operand i comes from the chain of layer `first`: it is read
+ * row by row, and the other one is there before that chain begins. */
+static bool meets(const struct hd_lowering *lo, const struct hd_layer *first,
+                  const struct hd_layer *l, int i) {
+    return lo->tensors[l->in[i]].h == l->oh && lo->tensors[l->out].n == 1 &&
+           lo->tensors[whole(lo, l->in[!i])].made < first->tag &&
+           !(l->kind->overlaps && l->kind->overlaps(l));
+}
+
+/* b reads rows of what a makes. Where branches meet a chain ends. */
+static bool follows(const struct hd_lowering *lo, const struct hd_tiling *firstt,
+                    const struct hd_tiling *at, const struct hd_tiling *bt) {
     const struct hd_layer *a = at->l, *b = bt->l;
-    const struct hd_mtensor *out = &lo->tensors[a->out];
-    int id = out->base < 0 ? a->out : out->base;
+    int id = whole(lo, a->out), i = operand_of(lo, b, id);
     const struct hd_mtensor *between = &lo->tensors[id];
     return a->step == b->step && chains_well(at) && chains_well(bt) && a->kind != b->kind &&
-           b->in[0] == id && between->made == a->tag && out->h == between->h && between->n == 1 &&
-           between->h > 1;
+           a->in[1] < 0 && i >= 0 && b->in[i] == id && between->made == a->tag &&
+           lo->tensors[a->out].h == between->h && between->n == 1 && between->h > 1 && !bt->alone &&
+           (b->in[1] < 0 || meets(lo, firstt->l, b, i));
 }
 
 static int64_t wm_words(const struct hd_layer *l) {
@@ -50,21 +72,13 @@ static bool fit_together(const struct hd_lowering *lo, size_t first, size_t last
            pm <= hd_eighths(hd_pm_words(lo->m), hd_knob(lo)->chain_stay) && tables <= HD_TM_TABLES;
 }
 
-static bool reads(const struct hd_lowering *lo, const struct hd_layer *l, int tensor) {
-    const struct hd_mtensor *t = lo->tensors;
-    int id = t[tensor].base < 0 ? tensor : t[tensor].base;
-    for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0; i++)
-        if (l->in[i] == id || t[l->in[i]].base == id) return true;
-    return false;
-}
-
 /* Neighbours for two units, of which the second reads nothing of the first: a softmax, which is
  * VX's alone, and the projection of the values behind it. */
 static bool beside(const struct hd_lowering *lo, const struct hd_layer *a,
                    const struct hd_layer *b) {
     const struct hd_layer *mx = a->kind->product ? a : b;
     return a->step == b->step && (a->kind->only_vx || b->kind->only_vx) && mx->kind->product &&
-           chains_well(&lo->plan->tilings[mx->tag]) && !reads(lo, b, a->out);
+           chains_well(&lo->plan->tilings[mx->tag]) && operand_of(lo, b, whole(lo, a->out)) < 0;
 }
 
 static int64_t row_cycles(const struct hd_layer *l) {
@@ -77,9 +91,9 @@ static bool can_roll(const struct hd_lowering *lo, const struct hd_layer *a,
     const struct hd_mtensor *t = &lo->tensors[a->out];
     bool window = !b->kind->product && b->kind->chains;
     bool pointwise = b->kind->product && b->kh == 1 && b->sy == 1 && b->pt == 0;
-    return t->base < 0 && !t->has_parts && t->def == a->tag && t->last == b->tag &&
+    return t->base < 0 && !t->has_parts && !t->rows && t->def == a->tag && t->last == b->tag &&
            !t->read_from_dram && !t->goes_out && !t->comes_in && t->n == 1 && t->pads_agree &&
-           b->ppw == 1 && b->in[0] == a->out && b->in[1] < 0 &&
+           b->ppw == 1 && operand_of(lo, b, a->out) >= 0 &&
            (pointwise || (window && a->kind->product));
 }
 
@@ -165,13 +179,15 @@ void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind) {
     for (size_t i = 0; i < lo->n_layers; i++) hd_choose_chunks(lo, &lo->plan->tilings[i]);
     for (size_t i = 0, last; i < lo->n_layers; i = last + 1) {
         for (last = i; enabled && last + 1 < lo->n_layers; last++)
-            if (!follows(lo, &lo->plan->tilings[last], &lo->plan->tilings[last + 1]) ||
+            if (!follows(lo, &lo->plan->tilings[i], &lo->plan->tilings[last],
+                         &lo->plan->tilings[last + 1]) ||
                 !fit_together(lo, i, last + 1))
                 break;
         bool in_turn = enabled && last == i && i + 1 < lo->n_layers &&
                        beside(lo, &lo->layers[i], &lo->layers[i + 1]);
         if (in_turn && i + 2 < lo->n_layers &&
-            follows(lo, &lo->plan->tilings[i + 1], &lo->plan->tilings[i + 2]))
+            follows(lo, &lo->plan->tilings[i + 1], &lo->plan->tilings[i + 1],
+                    &lo->plan->tilings[i + 2]))
             in_turn = false;
         if (in_turn) last++;
         for (size_t k = i; k <= last; k++) {

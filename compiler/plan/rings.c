@@ -8,10 +8,11 @@
 #include "compiler/plan/plan.h"
 #include "runtime/base/num.h"
 
-/* Two tiles of th rows of what a layer reads, and of what it makes. */
-static int64_t bytes_in(const struct hd_lowering *lo, const struct hd_layer *l, int64_t th,
+/* Two tiles of th rows of operand i of a layer, and of what it makes. */
+static int64_t bytes_in(const struct hd_lowering *lo, const struct hd_layer *l, int i, int64_t th,
                         int64_t bank) {
-    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    if (l->in[i] < 0) return 0;
+    const struct hd_mtensor *x = &lo->tensors[l->in[i]];
     int64_t rows = (th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
     int64_t in = rows * (x->w + 2 * l->kw + 2 * l->ppw) * x->cp;
     if (l->im2col) in = th * l->ow * l->im2col;
@@ -32,7 +33,9 @@ static void chain_ring(const struct hd_lowering *lo, const struct hd_tiling *fir
         const struct hd_layer *l = &lo->layers[i];
         const struct hd_tiling *lt = &lo->plan->tilings[i];
         int64_t *part = l->kind->product ? mx : vx;
-        *part = hd_max(*part, bytes_in(lo, l, lt->chain_th, bank));
+        int64_t in =
+            bytes_in(lo, l, 0, lt->chain_th, bank) + bytes_in(lo, l, 1, lt->chain_th, bank);
+        *part = hd_max(*part, in);
         *out = hd_max(*out, bytes_out(lo, l, lt->chain_th, bank));
     }
 }
@@ -46,7 +49,7 @@ void hd_choose_rings(struct hd_lowering *lo) {
         lt->ring_bytes = lo->plan->xm_ring_bytes;
         lt->ring_in = (uint32_t)hd_floor_to(
             lo->plan->xm_ring_bytes / 2, lo->plan->xm_ring_bytes < 2 * bank ? HD_XM_ALIGN : bank);
-        int64_t in, out, mx, vx;
+        int64_t in, out, mx, vx = 0;
         lt->ring_vx = 0;
         if (lt->own_ring && !lt->roll_th) {
             chain_ring(lo, &lo->plan->tilings[lt->chain_first], bank, &mx, &vx, &out);
@@ -64,9 +67,11 @@ void hd_choose_rings(struct hd_lowering *lo) {
         const struct hd_tiling *at = &lo->plan->tilings[lt->chain_first],
                                *bt = &lo->plan->tilings[lt->chain_last];
         int64_t unit = at->no_room % 2 ? HD_XM_ALIGN : bank;
-        in = bytes_in(lo, a, at->roll_th, unit), out = bytes_out(lo, b, bt->roll_th, unit);
+        in = bytes_in(lo, a, 0, at->roll_th, unit), out = bytes_out(lo, b, bt->roll_th, unit);
+        if (a != b) vx = bytes_in(lo, b, 1, bt->roll_th, unit), in += vx;
         lt->ring_bytes = (uint32_t)hd_min(lo->m->xm_bytes, in + out);
         lt->ring_in = (uint32_t)hd_min(lo->m->xm_bytes, in);
+        lt->ring_vx = (uint32_t)hd_min(lo->m->xm_bytes, vx);
     }
 }
 

@@ -16,10 +16,6 @@
 #include "compiler/search/search.h"
 #include "runtime/base/num.h"
 
-struct window { /* chain [first, end) within the layers [from, to) that are estimated */
-    size_t first, end, from, to;
-};
-
 enum { CHANGES = 64 }; /* that are judged together */
 
 struct asked {
@@ -28,13 +24,13 @@ struct asked {
     uint32_t ring_in, ring_vx;
 };
 
-static struct asked get(const struct hd_lowering *lo, const struct window *w) {
+static struct asked get(const struct hd_lowering *lo, const struct hd_window *w) {
     const struct hd_tiling *lt = &lo->plan->tilings[w->first];
     return (struct asked){lt->ask_tiles, lt->ask_nb, lt->ask_order, lt->ring_in, lt->ring_vx};
 }
 
 /* The chain is tiled as asked; false when it does not fit. */
-static bool tile(struct hd_lowering *lo, const struct window *w, const struct asked *q) {
+static bool tile(struct hd_lowering *lo, const struct hd_window *w, const struct asked *q) {
     for (size_t i = w->first; i < w->end; i++) {
         struct hd_tiling *lt = &lo->plan->tilings[i];
         lt->ask_tiles = q->tiles, lt->ask_nb = q->nb, lt->ask_order = q->order;
@@ -46,7 +42,7 @@ static bool tile(struct hd_lowering *lo, const struct window *w, const struct as
 
 struct search {
     struct hd_lowering *lo;
-    struct window w;
+    struct hd_window w;
     struct asked best;
     int64_t cycles;
 };
@@ -132,12 +128,8 @@ static void search_ring(struct search *s) {
     }
 }
 
-static bool same_step(const struct hd_lowering *lo, size_t a, size_t b) {
-    return lo->layers[a].step == lo->layers[b].step;
-}
-
 /* As it was asked before, which fitted. */
-static void tile_again(struct hd_lowering *lo, const struct window *w, const struct asked *q) {
+static void tile_again(struct hd_lowering *lo, const struct hd_window *w, const struct asked *q) {
     bool tiled = tile(lo, w, q);
     HD_ASSERT(tiled);
 }
@@ -146,7 +138,7 @@ static void tile_again(struct hd_lowering *lo, const struct window *w, const str
  * look at the whole. */
 struct changes {
     struct change {
-        struct window w;
+        struct hd_window w;
         struct asked before, now;
     } of[CHANGES];
     size_t n;
@@ -187,7 +179,7 @@ struct chosen {
 };
 
 static void search_window(struct search *s, struct chosen *seen, size_t *n_seen) {
-    const struct window *w = &s->w;
+    const struct hd_window *w = &s->w;
     uint64_t key = hd_window_key(s->lo, w->from, w->first, w->to);
     for (size_t i = 0; i < *n_seen; i++)
         if (seen[i].key == key) {
@@ -211,12 +203,7 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
     for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->plan->tilings[i].chain_last + 1) {
         struct search s = {.lo = lo, .cycles = INT64_MAX};
         TRY(hd_continue(lo->ctx));
-        s.w = (struct window){i, (size_t)lo->plan->tilings[i].chain_last + 1, i, 0};
-        s.w.to = s.w.end;
-        if (i > 0 && same_step(lo, i, i - 1))
-            s.w.from = (size_t)lo->plan->tilings[i - 1].chain_first;
-        if (s.w.end < lo->n_layers && same_step(lo, i, s.w.end))
-            s.w.to = (size_t)lo->plan->tilings[s.w.end].chain_last + 1;
+        s.w = hd_chain_window(lo, i);
         if (i >= c.to) {
             settle_all(lo, &c);
             c.from = i, c.to = hd_step_end(lo, i);

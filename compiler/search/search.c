@@ -15,6 +15,7 @@
  */
 #include <string.h>
 
+#include "compiler/layer/kind.h"
 #include "compiler/search/search.h"
 #include "runtime/base/num.h"
 #include "runtime/base/parallel.h"
@@ -136,14 +137,19 @@ static uint32_t decisions(const struct hd_lowering *lo) {
     return h;
 }
 
-/* The chain that begins at i, with its neighbours. */
+struct hd_window hd_chain_window(const struct hd_lowering *lo, size_t i) {
+    const struct hd_layer *l = lo->layers;
+    const struct hd_tiling *lt = lo->plan->tilings;
+    size_t first = (size_t)lt[i].chain_first, end = (size_t)lt[i].chain_last + 1;
+    struct hd_window w = {first, end, first, end};
+    if (first > 0 && l[first - 1].step == l[i].step) w.from = (size_t)lt[first - 1].chain_first;
+    if (end < lo->n_layers && l[end].step == l[i].step) w.to = (size_t)lt[end].chain_last + 1;
+    return w;
+}
+
 static int64_t chain_cycles(struct hd_lowering *lo, size_t i, int64_t most) {
-    size_t from = i, to = (size_t)lo->plan->tilings[i].chain_last + 1;
-    if (i > 0 && lo->layers[i - 1].step == lo->layers[i].step)
-        from = (size_t)lo->plan->tilings[i - 1].chain_first;
-    if (to < lo->n_layers && lo->layers[to].step == lo->layers[i].step)
-        to = (size_t)lo->plan->tilings[to].chain_last + 1;
-    return hd_estimate_layers(lo, from, to, most);
+    struct hd_window w = hd_chain_window(lo, i);
+    return hd_estimate_layers(lo, w.from, w.to, most);
 }
 
 /* Rolling chains with tiles of half the rows, or a quarter: the shorter VX is busy with one, the
@@ -171,11 +177,37 @@ static hd_status improve_rolling(struct hd_lowering *lo, struct hd_room *spans, 
     return HD_OK;
 }
 
+/* A layer that works on one pixel at a time: it gains little from its chain. */
+static bool elementwise(const struct hd_layer *l) {
+    return !l->kind->weights && l->kh * l->kw == 1;
+}
+
+/* Chains in two, in front of such layers and behind them, where that is sooner. */
+static hd_status part_chains(struct hd_lowering *lo, struct hd_room *spans, int plan) {
+    for (size_t i = 1; i < lo->n_layers; i++) {
+        struct hd_tiling *lt = &lo->plan->tilings[i];
+        struct hd_window w = hd_chain_window(lo, i);
+        if (w.first == i || !(elementwise(lt->l) || elementwise(lt[-1].l))) continue;
+        int64_t whole = hd_estimate_layers(lo, w.from, w.end, INT64_MAX);
+        lt->alone = true;
+        if (plan_with_ring(lo, spans, plan) == HD_OK &&
+            hd_chain_window(lo, w.end - 1).end == w.end &&
+            hd_estimate_layers(lo, w.from, w.end, whole - 1) < whole)
+            continue;
+        lt->alone = false;
+        hd_clear(lo->ctx);
+        TRY(plan_with_ring(lo, spans, plan));
+    }
+    return HD_OK;
+}
+
 /* The plan, with tiles refined. */
 static hd_status refined(struct hd_lowering *lo, struct hd_room *spans, int plan) {
     for (size_t i = 0; i < lo->n_layers; i++)
-        lo->plan->tilings[i].more_slots = lo->plan->tilings[i].finer = 0;
+        lo->plan->tilings[i].more_slots = lo->plan->tilings[i].finer = 0,
+        lo->plan->tilings[i].alone = false;
     TRY(plan_with_ring(lo, spans, plan));
+    TRY(part_chains(lo, spans, plan));
     TRY(improve_rolling(lo, spans, plan, false));
     TRY(improve_rolling(lo, spans, plan, true));
     for (size_t i = 0; i < lo->n_tensors; i++) {

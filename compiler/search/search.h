@@ -9,6 +9,12 @@ hd_status hd_plan_memory(struct hd_lowering *lo);
 void hd_plan_report(struct hd_lowering *lo);
 /* Behind the last layer of the step of layer i. */
 size_t hd_step_end(const struct hd_lowering *lo, size_t i);
+/* The chain [first, end) of a layer, and the layers [from, to) that are estimated for it: what
+ * overlaps, its neighbours in the step. */
+struct hd_window {
+    size_t first, end, from, to;
+};
+struct hd_window hd_chain_window(const struct hd_lowering *lo, size_t i);
 /* Asks tiling for better tiles, chunks, orders and rings, by estimates. */
 hd_status hd_refine_tiles(struct hd_lowering *lo);
 

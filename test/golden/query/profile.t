@@ -9,5 +9,7 @@
 #= Conv_33
 #= Conv_54
 #= 4
-#= name  op  layer  cycles
-#= 0 of 78 operations
+#= name    op   layer   cycles
+#= Add_21  add  Add_21  0
+#= Add_42  add  Add_42  0
+#= 2 of 78 operations

@@ -18,6 +18,7 @@ static const struct hd_kind product = {.name = "product",
                                        .pixel_cycles = cycles,
                                        .choose_chunks = one_chunk};
 static const struct hd_kind window = {.name = "window", .chains = true, .pixel_cycles = cycles};
+static const struct hd_kind sum = {.name = "sum", .chains = true, .pixel_cycles = cycles};
 static const struct hd_kind vector = {.name = "vector", .only_vx = true, .pixel_cycles = cycles};
 
 /* Product, window of 3 x 3, product, and a layer that takes no part in chains; `h` rows. */
@@ -117,9 +118,46 @@ static void few_rows_roll(void **state) {
     drop_row(&r);
 }
 
+/* A product, a window of 1 x 1, their sum with operand `first` at either place, a product. */
+static void begin_sum(struct row *r, int first, bool swapped) {
+    begin(r, SIDE);
+    r->layers[1].kh = r->layers[1].kw = 1, r->layers[1].pt = r->layers[1].pl = 0;
+    r->layers[2].kind = &sum, r->layers[3].kind = &product;
+    r->layers[2].in[swapped] = 2, r->layers[2].in[!swapped] = first;
+    for (int i = 0; i < 2; i++) r->tensors[i].last = i == first ? 2 : i;
+}
+
+/* A sum goes behind one of its branches, when the other is there before; its chain ends there. */
+static void branches_meet(void **state) {
+    (void)state;
+    for (int swapped = 0; swapped < 2; swapped++) {
+        struct row r;
+        begin_sum(&r, 0, swapped);
+        hd_choose_chains(&r.lo, HD_CHAINS_ROLLING);
+        is_chain(&r, 2, 0, 2), is_chain(&r, 3, 3, 3);
+        r.tensors[2].rows = true; /* rows of tokens do not roll */
+        hd_choose_chains(&r.lo, HD_CHAINS_ROLLING);
+        is_chain(&r, 2, 0, 2), assert_int_equal(r.plan.places[2].roll, 0);
+        r.plan.tilings[2].alone = true;
+        hd_choose_chains(&r.lo, HD_CHAINS_ROLLING);
+        is_chain(&r, 1, 0, 1), is_chain(&r, 2, 2, 2);
+        drop_row(&r);
+        begin_sum(&r, 1, swapped); /* the chain itself makes the other branch */
+        hd_choose_chains(&r.lo, HD_CHAINS_WHOLE);
+        is_chain(&r, 1, 0, 1), is_chain(&r, 2, 2, 2);
+        drop_row(&r);
+        begin_sum(&r, 0, swapped); /* one row for all */
+        r.tensors[2].h = 1, r.layers[1].oh = 1;
+        hd_choose_chains(&r.lo, HD_CHAINS_WHOLE);
+        is_chain(&r, 2, 2, 2);
+        drop_row(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours_are_chains), cmocka_unit_test(weights_fit_together),
-        cmocka_unit_test(one_beside_the_other), cmocka_unit_test(few_rows_roll)};
+        cmocka_unit_test(one_beside_the_other), cmocka_unit_test(few_rows_roll),
+        cmocka_unit_test(branches_meet)};
     return cmocka_run_group_tests_name("chain_rules", tests, NULL, NULL);
 }
