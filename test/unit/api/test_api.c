@@ -1,9 +1,11 @@
 /* The public C API: networks built and compiled, errors that name nodes, cancelling. */
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -302,6 +304,43 @@ static void run_batch(hd_ctx *ctx, hd_any *any, int64_t n, const float *x, float
     assert_int_equal(hd_session_run(ctx, s, (const void *const[]){x}, (void *const[]){y}), HD_OK);
 }
 
+/* Files of models in the cache. */
+static int n_kept(const char *cache) {
+    char folder[256];
+    int n = 0;
+    snprintf(folder, sizeof folder, "%s/heddle/compiled", cache);
+    DIR *dir = opendir(folder);
+    if (!dir) return 0;
+    for (struct dirent *e; (e = readdir(dir));) n += strstr(e->d_name, ".hdl") != NULL;
+    closedir(dir);
+    return n;
+}
+
+static void what_was_compiled_is_kept(void **state) {
+    enum { IN = 2 * 4 * 4, OUT = 5, MOST = 2 };
+    hd_ctx *ctx = *state;
+    char cache[] = "/tmp/test_api_XXXXXX";
+    float x[MOST * IN], y[2][MOST * OUT];
+    assert_non_null(mkdtemp(cache));
+    assert_int_equal(setenv("XDG_CACHE_HOME", cache, 1), 0);
+    struct hd_build build = {.host_only = true};
+    struct hd_any_options o = {.device = "golden", .build = &build};
+    for (int i = 0; i < MOST * IN; i++) x[i] = (float)((i * 29) % 19) / 9 - 1;
+    for (int i = 0; i < 3; i++) { /* nothing is kept at first, then it is, and is found */
+        hd_any *any = NULL;
+        build.cache_mib = i ? 8 : 0;
+        assert_int_equal(hd_any_open(ctx, "test/golden/quantize/batch.onnx", &o, &any), HD_OK);
+        run_batch(ctx, any, 1, x, y[i > 0]);
+        run_batch(ctx, any, 2, x, y[i > 0]);
+        hd_any_close(any);
+        assert_int_equal(n_kept(cache), i ? 2 : 0);
+        assert_memory_equal(y[0], y[i > 0], sizeof y[0]);
+    }
+    char remove[64];
+    snprintf(remove, sizeof remove, "rm -r %s", cache);
+    assert_int_equal(system(remove), 0);
+}
+
 static void test_any_size(void **state) {
     enum { IN = 2 * 4 * 4, OUT = 5, MOST = 4 };
     hd_ctx *ctx = *state;
@@ -342,6 +381,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_machine, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cancel, setup, teardown),
         cmocka_unit_test_setup_teardown(test_any_size, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_compiled_is_kept, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
