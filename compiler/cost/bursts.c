@@ -150,7 +150,8 @@ struct hd_bursts hd_bursts_of(const struct hd_machine *m, const struct hd_slot_o
     if (op->unit == HD_UNIT_lx) {
         double each = cycles_of_run(&dram, &on_chip, r.run);
         int64_t more = hd_max(0, r.whole - (int64_t)each);
-        out.held = (double)out.runs * each + (double)((out.runs - 1) * more);
+        out.held = (double)out.runs * each;
+        out.gap = (double)(out.runs * more) / (double)out.bursts;
     }
     if (op->unit == HD_UNIT_st) out.held = (double)out.runs * cycles_of_run(&on_chip, &dram, r.run);
     return out;

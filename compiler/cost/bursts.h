@@ -10,6 +10,7 @@ struct hd_bursts {
     int64_t runs, beats, bursts;     /* 0 of a load of padding alone */
     int64_t padding, padding_chunks; /* whole runs of padding; chunks of each */
     double held;                     /* cycles of the data channel, at least as many as beats */
+    double gap;                      /* chunks of padding that LX writes behind a burst, mean */
     int64_t tail;                    /* chunks of padding behind the last run's data */
 };
 

@@ -50,10 +50,8 @@ static void ends(struct hd_ends *e, int n, double at) {
 static double fill(struct hd_channels *c, double at, int64_t runs, int64_t chunks) {
     double *filled = &c->filled[HD_UNIT_lx], begins = at;
     for (int64_t i = 0; i < runs; i++) {
-        double room = c->records.of[c->records.next];
-        at = at + 1 > room ? at + 1 : room;
-        double first = at - 1 + FILL_FIRST;
-        *filled = (*filled > first ? *filled : first) + (double)chunks;
+        at = hd_later(at + 1, c->records.of[c->records.next]);
+        *filled = hd_later(*filled, at - 1 + FILL_FIRST) + (double)chunks;
         ends(&c->records, HD_LOAD_RUNS, *filled);
     }
     return at - begins;
@@ -107,8 +105,7 @@ void hd_channels_load(struct hd_channels *c, int u, int k, const struct hd_burst
 /* The burst waits in the register of the arbiter until memory has room. */
 double hd_channels_ask(struct hd_channels *c, int u, double at, double cycles) {
     struct hd_reads *r = &c->reads;
-    double room = r->all.of[r->all.next] - 1; /* as one is done */
-    r->accepted = at > room ? at : room;
+    r->accepted = hd_later(at, r->all.of[r->all.next] - 1); /* as one is done */
     r->data = hd_later(hd_later(r->accepted + c->latency + 1, r->data), c->filled[u]) + cycles;
     ends(&r->all, HD_N_open_bursts, r->data), ends(&r->of[u], HD_N_open_bursts, r->data);
     return r->data;
@@ -141,11 +138,11 @@ bool hd_channels_next(struct hd_channels *c, int u, double at) {
         *credit = *credit > cost ? *credit - cost : 0;
     else
         *credit = cost + (asks(c, HD_UNIT_lx) <= at ? *credit : 0);
-    c->filled[u] = hd_channels_ask(c, u, at, l->held);
+    bool last = --l->bursts == 0;
+    c->filled[u] = hd_channels_ask(c, u, at, l->held) + (last ? (double)l->r.tail : l->r.gap);
     if (u == HD_UNIT_lx) ends(&c->records, HD_LOAD_RUNS, c->filled[u]);
     l->at = at + 1;
-    bool last = --l->bursts == 0;
-    if (last) c->filled[u] += (double)l->r.tail, end_loads(c, u, at + 1);
+    if (last) end_loads(c, u, at + 1);
     if (!was_free) free_loader(c, u, at - 1);
     return last || was_free != (c->free[u] >= 0);
 }

@@ -242,7 +242,8 @@ static int64_t results(const struct hd_slot_op *op) {
     return n;
 }
 
-/* LX waits a cycle for each result that VX writes to the bank that it fills. */
+/* LX waits a cycle for each result that VX writes to the bank that it fills, and the channel with
+ * it if its data are under way: not for padding. */
 static void hold_load(struct timing *t, const struct hd_slot_op *vx) {
     int k = t->next[HD_UNIT_lx] - 1;
     if (k < 0 || t->c.filled[HD_UNIT_lx] <= t->now) return;
@@ -254,7 +255,9 @@ static void hold_load(struct timing *t, const struct hd_slot_op *vx) {
                   __builtin_popcount(fills);
     for (; k >= 0 && (t->c.done[HD_UNIT_lx][k] < 0 || t->c.done[HD_UNIT_lx][k] > t->now); k--)
         if (t->c.done[HD_UNIT_lx][k] > 0) t->c.done[HD_UNIT_lx][k] += wait;
-    if (t->c.reads.data > t->now) t->c.reads.data += wait;
+    const struct hd_ends *asked = &t->c.reads.of[HD_UNIT_lx];
+    double last = asked->of[(asked->next + HD_N_open_bursts - 1) % HD_N_open_bursts];
+    if (last > t->now) t->c.reads.data += wait;
     t->c.filled[HD_UNIT_lx] += wait;
 }
 
@@ -344,8 +347,7 @@ static void free_chunk(struct issue *q, double at) {
 /* When fetch asks for its next chunk. */
 static double fetch_asks(const struct issue *q) {
     if (!q->to_ask) return NEVER;
-    double at = q->asked[(q->chunks - q->to_ask) % CHUNKS], free = q->t->c.reads.accepted + 1;
-    return at > free ? at : free;
+    return hd_later(q->asked[(q->chunks - q->to_ask) % CHUNKS], q->t->c.reads.accepted + 1);
 }
 
 static void ask_chunk(struct issue *q, double at) {
