@@ -6,6 +6,7 @@ TB_MACHINE ?= tiny
 
 $(B)/%.ok: $(B)/%
 	@echo "  TEST  $<"; $< > $(B)/$*.log 2>&1 && touch $@ || { cat $(B)/$*.log; exit 1; }
+$(B)/test/unit/area/test_area.ok: hw/synth/budget.txt
 
 test-unit: $(UNIT:%=%.ok) ## run C unit tests (only those whose inputs changed)
 

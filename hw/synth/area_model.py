@@ -7,22 +7,17 @@ MODE   fit: synthesises the modules of the machines in DESIGNS, writes OUT.def.
 
 A module's counts in a machine, all copies together, are a sum of a few features (FEATURES.def) with coefficients of 0
 or more, chosen one by one. DSP, BRAM and URAM must come out exact. hd_ram is a table by depth, for 64 bits of width.
-Counts are kept in WORK_DIR under a hash of what the module is made from: its text, the constants of hd_cfg_pkg that it
-names, its parameters and ports. Netlists of `make synth` are used where there are any. One run of yosys synthesises
-what is missing of a machine.
+Counts are kept in WORK_DIR under the hash that `make synth` gives the netlist of a module, and netlists of `make synth`
+are used where there are any. Modules that are missing of a machine are synthesised several at a time.
 """
 import collections, json, math, os, re, subprocess, sys, time
 import hashlib
 import synth
 
-# Small ones, each with several parameters moved, so that every feature moves apart from the others.
-DESIGNS = ["tiny", "base",
+# The named ones, whose netlists `make synth` leaves, and two that move K, the port, banks and queues apart.
+DESIGNS = ["tiny", "base", "nano", "lean",
            "tiny:k=32,axi_bits=128,xm_banks=4,xm_bytes=65536,wm_bytes=262144,am_bytes=65536",
-           "tiny:axi_bits=512,xm_banks=16,xm_bytes=262144,wm_bytes=131072,pm_bytes=32768",
-           "tiny:k=16,axi_bits=256,xm_banks=2,am_bytes=65536,queue_ops=8",
-           "base:k=8,axi_bits=64,xm_banks=16,am_bytes=262144,wm_bytes=131072",
-           "base:k=32,axi_bits=256,xm_banks=4,xm_bytes=262144,pm_bytes=65536",
-           "tiny:vx_cycles=2", "base:vx_cycles=4,functions=0"]
+           "tiny:k=16,axi_bits=256,xm_banks=2,am_bytes=65536,queue_ops=8"]
 DEPTHS = {8: [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072],
           32: [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768],
           64: [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384]}
@@ -33,7 +28,8 @@ OF_CFG = {"K": "K", "x_t": "K", "N": "N", "vec_t": "N", "sums_t": "N", "consts_t
           "XmBanks": "BANKS", "XmRowBytes": "ROW", "WmWords": "WM", "WmBytes": "WM", "AmWords": "AM", "AmBytes": "AM",
           "PmWords": "PM", "PmBytes": "PM", "QueueOps": "QUEUE"}
 MOST_TERMS = 5
-BATCH = 8      # modules of a run of yosys
+BATCH = 8  # modules of a run of yosys
+LIBRARIES = "read_verilog -lib +/xilinx/cells_sim.v\nread_verilog -lib +/xilinx/cells_xtra.v\n"
 
 
 # ---- machines and features -------------------------------------------------------------------------------------
@@ -55,77 +51,64 @@ def values(features, machine):
 
 
 def package(gen, out, design):
-    """Writes hd_cfg_pkg.sv of NAME:key=value,...; its parameters by the names of machine.def, and its text."""
+    """Writes hd_cfg_pkg.sv of NAME:key=value,...; its parameters by the names of machine.def."""
     name, _, sets = design.partition(":")
     text = subprocess.run([gen, "cfg-sv", name, *filter(None, sets.split(","))], capture_output=True, text=True,
                           check=True).stdout
     with open(out, "w") as f:
         f.write(text)
     camel = dict(re.findall(r"localparam int unsigned (\w+)\s*= (\d+)", text))
-    return {re.sub(r"(?<!^)([A-Z])", r"_\1", c).lower(): int(v) for c, v in camel.items()}, text
+    return {re.sub(r"(?<!^)([A-Z])", r"_\1", c).lower(): int(v) for c, v in camel.items()}
 
 
 # ---- counts of modules -----------------------------------------------------------------------------------------
 
-def mapping(base):
+def mapping(top):
     """How `make synth` maps a module."""
-    return synth.synth_of(base) if hasattr(synth, "synth_of") else synth.SYNTH
+    return (f"{synth.SYNTH} -run prepare:map_luts -top {top}\n{synth.MAP_LUTS}"
+            f"{synth.SYNTH} -run finalize: -top {top}\n")
 
 
-def fine_key(base, text, cfg, ports):
-    """Of what counts: of hd_cfg_pkg only the constants that the module names."""
-    cfg = [l for l in cfg.split("\n") if re.search(r"(\w+)( =|;)", l) and "MachineHash" not in l
-           and re.search(r"(\w+)\s*(=|;)", l).group(1) in re.findall(r"hd_cfg_pkg::(\w+)", text)]
-    ports = [re.sub(r"attribute .*|\\src.*", "", p) for p in ports]
-    return hashlib.sha256("\n".join([base, text, *cfg, *ports, mapping(base), synth.VERSION]).encode()).hexdigest()[:24]
-
-
-def batch(work, boxes, todo, how):
-    """{key: counts} of modules by one run of yosys, mapped by `how`. todo: {key: file of RTLIL}."""
+def batch(work, boxes, todo):
+    """{key: counts} of modules by one run of yosys. todo: {key: file of RTLIL}."""
     keys = sorted(todo)
     with open(f"{work}/batch.il", "w") as f:
         for i, k in enumerate(keys):
             f.write(open(todo[k]).read().replace("\\the_module\n", f"\\the_module_{i}\n"))
         f.write("module \\the_batch\n" + "".join(
             f"  attribute \\keep 1\n  cell \\the_module_{i} \\u{i}\n  end\n" for i in range(len(keys))) + "end\n")
-    synth.yosys(f"read_rtlil {boxes}\nread_verilog -lib +/xilinx/cells_sim.v\nread_verilog -lib +/xilinx/cells_xtra.v\n"
-                f"read_rtlil {work}/batch.il\nhierarchy -top the_batch\n{how} -run prepare: -top the_batch\n"
-                f"select the_module_*\njson -o {work}/batch.json\n", f"{work}/batch.log", ours=False)
+    synth.yosys(f"read_rtlil {boxes}\n{LIBRARIES}read_rtlil {work}/batch.il\nhierarchy -top the_batch\n"
+                f"{mapping('the_batch')}select the_module_*\njson -o {work}/batch.json\n", f"{work}/batch.log", ours=False)
     modules = json.load(open(f"{work}/batch.json"))["modules"]
     return {k: synth.amounts(modules[f"the_module_{i}"]) for i, k in enumerate(keys)}
 
 
 def counts_of(work, gen, sources, design):
-    """(parameters, {module: {column: amount of all copies}}) of a machine."""
+    """(parameters, {module: {column: amount of all copies}}, {shape of hd_ram: copies}) of a machine."""
     at = f"{work}/{re.sub(r'[^a-z0-9]', '_', design)}"
     os.makedirs(at, exist_ok=True)
     os.makedirs(f"{work}/counts", exist_ok=True)
-    params, cfg = package(gen, f"{at}/hd_cfg_pkg.sv", design)
+    params = package(gen, f"{at}/hd_cfg_pkg.sv", design)
     files = [f"{os.path.dirname(gen)}/../gen/hd_isa_pkg.sv", f"{os.path.dirname(gen)}/../gen/hd_reg_pkg.sv",
              f"{at}/hd_cfg_pkg.sv", *sources]
     machine, boxes, ports, inside = synth.elaborate(at, synth.READ + " ".join(files))
     by_name = {os.path.basename(f).removesuffix(".sv"): f for f in files}
-    packages = "".join(synth.text_of(f) for n, f in sorted(by_name.items()) if n.endswith("_pkg") and n != "hd_cfg_pkg")
     keys, todo, found = {}, {}, {}
     for name, (il, _, _) in machine.items():
         base = synth.base_name(name)
         if base == "hd_ram":
             continue
-        lanes = [f"Lanes {synth.LANES[base]}"] if base in synth.LANES else [ports[name], *(ports[n] for n in sorted(inside[name]))]
-        text = synth.text_of(by_name[base]) if base in by_name else ""
-        keys[name] = key = fine_key(base, text + packages, cfg, lanes)
+        keys[name] = key = synth.key_of(name, inside[name], ports, by_name)
         kept = f"{work}/counts/{key}.json"
-        netlist = f"{work}/../netlists/{synth.key_of(name, inside[name], ports, by_name)}.json"
+        netlist = f"{work}/../netlists/{key}.json"
         if not os.path.exists(kept) and os.path.exists(netlist):
             found[key] = synth.amounts(json.load(open(netlist))["modules"]["the_module"])
         elif not os.path.exists(kept):
-            todo[mapping(base), key] = il
+            todo[key] = il
     t0 = time.time()
     while todo:
-        how = min(todo, key=lambda k: os.path.getsize(todo[k]))[0]
-        next_ones = sorted((k for k in todo if k[0] == how), key=lambda k: os.path.getsize(todo[k]))[:BATCH]
-        some = {k[1]: todo.pop(k) for k in next_ones}
-        found.update(batch(at, boxes, some, how))
+        some = {k: todo.pop(k) for k in sorted(todo, key=lambda k: os.path.getsize(todo[k]))[:BATCH]}
+        found.update(batch(at, boxes, some))
         print(f"  AREA  {design}: {len(some)} modules, {len(todo)} more, {time.time() - t0:.0f} s", flush=True)
         for key, c in found.items():
             with open(f"{work}/counts/{key}.json", "w") as f:
@@ -153,14 +136,14 @@ def ram_table(work, source):
     text = "module the_top;\n" + "".join(
         f"(* keep *) hd_ram #(.Width({w}), .Depth({d}), .BeBits({b})) r{i} ();\n"
         for i, (w, d, b) in enumerate(shapes)) + "endmodule\n"
-    how = mapping("hd_ram")
+    how = mapping("the_top")
     key = hashlib.sha256((text + synth.text_of(source) + how + synth.VERSION).encode()).hexdigest()[:24]
     kept = f"{work}/counts/{key}.json"
     if not os.path.exists(kept):
         with open(f"{work}/rams.sv", "w") as f:
             f.write(text)
-        synth.yosys(f"read_verilog -sv -D SYNTHESIS {source} {work}/rams.sv\nhierarchy -top the_top\n"
-                    f"{how} -top the_top\njson -o {work}/rams.json\n", f"{work}/rams.log", ours=False)
+        synth.yosys(f"{LIBRARIES}read_verilog -sv -D SYNTHESIS {source} {work}/rams.sv\nhierarchy -top the_top\n"
+                    f"{how}json -o {work}/rams.json\n", f"{work}/rams.log", ours=False)
         modules = json.load(open(f"{work}/rams.json"))["modules"]
         cells = modules["the_top"]["cells"]
         counts = [synth.amounts(modules[cells[f"r{i}"]["type"]]) for i in range(len(shapes))]
@@ -230,10 +213,20 @@ def allowed_for(base, sources, features):
     text = synth.text_of(path) if path else ""
     names = {OF_CFG[n] for n in re.findall(r"hd_cfg_pkg::(\w+)", text) if n in OF_CFG}
     if base in synth.LANES or re.search(r"parameter int unsigned Lanes", text):
-        names |= {"V", "FNS"} if base == "hd_vx_fn" else {"V"}
+        names |= {"V", "FNS"}
     if base == "hd_fifo":
         names |= {"AXI", "QUEUE"}
     return [f for f, e in features.items() if f != "one" and (not names or named(e) - {"LOG"} <= names)]
+
+
+def fit(counts, sources, features):
+    """{module: {column: (error, {feature: coefficient})}}"""
+    fits = {}
+    for base in sorted({b for _, rows, _ in counts.values() for b in rows}):
+        allowed = allowed_for(base, sources, features)
+        fits[base] = {c: choose([(values(features, p), rows.get(base, {}).get(c, 0))
+                                 for p, rows, _ in counts.values()], allowed) for c in COLUMNS}
+    return fits
 
 
 def write(out, rams, fits):
@@ -304,16 +297,12 @@ def main():
     counts = {d: counts_of(work, gen, sources, d) for d in designs}
     if mode == "fit":
         table = ram_table(work, next(s for s in sources if s.endswith("/hd_ram.sv")))
-        fits = {}
-        for base in sorted({b for _, rows, _ in counts.values() for b in rows}):
-            allowed = allowed_for(base, sources, features)
-            fits[base] = {}
-            for c in COLUMNS:
-                samples = [(values(features, p), rows.get(base, {}).get(c, 0)) for p, rows, _ in counts.values()]
-                fits[base][c] = error, terms = choose(samples, allowed)
-                if error > 0.03 and max(y for _, y in samples) > 200:
-                    print(f"  {base} {c}: error {100 * error:.1f} %, {terms}")
-        write(out, table, fits)
+        write(out, table, fit(counts, sources, features))
+        print("of each machine, by the others:")
+        for d in designs if len(designs) > 2 else ():
+            others = fit({o: c for o, c in counts.items() if o != d}, sources, features)
+            compare([d], counts, features, table, {b: {c: t for c, (_, t) in cs.items()} for b, cs in others.items()})
+        print("of all:")
     table, fits = read(out)
     worst, exact = compare(designs, counts, features, table, fits)
     print(f"area model: {len(designs)} machines, LUT within {100 * worst:.2f} %, DSP, BRAM and URAM "

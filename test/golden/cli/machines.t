@@ -13,9 +13,9 @@
 #= functions             1           1           1           0           0           0  1: VX has functions (exp, 1/x, tanh, ...) on each of its lanes
 #= queue_ops            16          16          16          16          16           4  operations that wait in a unit's queue
 #= clock_mhz           167         168         168         172         172         168  clock of times in reports: what timing supports, else assumed (base's)
-#= lut               88033      163617      338888       57634      153097      194844  area by the fitted table (docs/explore.md): LUT
-#= ff                37314       62031      114260       26790       55679       59055  flip-flops
-#= dsp                 211         483        1219         155         419         803  DSP48E2
+#= lut               49828       89974      187561       29473       61899       87902  area by the fitted table (docs/explore.md): LUT
+#= ff                35979       59710      110867       25001       50287       55531  flip-flops
+#= dsp                 139         339         931          75         243         627  DSP48E2
 #= bram               50.5       162.5       514.5        42.5        98.5       146.5  block RAM of 36 Kbit
 #= uram                  0           0           0           0           0          48  UltraRAM
 #= timing_mhz (make synth)  clock that timing supports by `make synth`, over the range of its delays
