@@ -14,10 +14,11 @@ import collections, json, math, os, re, subprocess, sys, time
 import hashlib
 import synth
 
-# The named ones, whose netlists `make synth` leaves, and two that move K, the port, banks and queues apart.
+# The named ones, whose netlists `make synth` leaves, and three that move K, the port, banks and queues apart.
 DESIGNS = ["tiny", "base", "nano", "lean",
            "tiny:k=32,axi_bits=128,xm_banks=4,xm_bytes=65536,wm_bytes=262144,am_bytes=65536",
-           "tiny:k=16,axi_bits=256,xm_banks=2,am_bytes=65536,queue_ops=8"]
+           "tiny:k=16,axi_bits=256,xm_banks=2,am_bytes=65536,queue_ops=8",
+           "tiny:axi_bits=512,xm_banks=16,xm_bytes=262144,wm_bytes=131072,pm_bytes=32768"]
 DEPTHS = {8: [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072],
           32: [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768],
           64: [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384]}

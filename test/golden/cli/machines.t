@@ -13,8 +13,8 @@
 #= functions             1           1           1           0           0           0  1: VX has functions (exp, 1/x, tanh, ...) on each of its lanes
 #= queue_ops            16          16          16          16          16           4  operations that wait in a unit's queue
 #= clock_mhz           167         168         168         172         172         168  clock of times in reports: what timing supports, else assumed (base's)
-#= lut               49828       89974      187561       29473       61899       87902  area by the fitted table (docs/explore.md): LUT
-#= ff                35979       59710      110867       25001       50287       55531  flip-flops
+#= lut               49969       89275      187432       29353       62043       87262  area by the fitted table (docs/explore.md): LUT
+#= ff                35959       59692      109907       24967       50286       55418  flip-flops
 #= dsp                 139         339         931          75         243         627  DSP48E2
 #= bram               50.5       162.5       514.5        42.5        98.5       146.5  block RAM of 36 Kbit
 #= uram                  0           0           0           0           0          48  UltraRAM
