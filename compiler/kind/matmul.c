@@ -263,20 +263,13 @@ static hd_status requantise(struct hd_lowerer *w, const struct product *q, int64
     return HD_OK;
 }
 
-/* Rows in the first slots of a rolling tensor are needed behind its last slot, too, and those of a
- * tile that ends there in the first slots: rows [first, first + n) of a tile, `slots` further on.
- */
+/* Where rows [first, first + n) of a tile go, `slots` rows further on: to their place; of a rolling
+ * tensor those in its first slots behind its last slot, too, and those of a tile that ends there in
+ * the first slots. */
 struct copy {
     int first, n, slots;
 };
-
-static void copies(const struct hd_placement *yp, const struct hd_view *out, struct copy c[2]) {
-    memset(c, 0, 2 * sizeof *c);
-    if (!yp->roll) return;
-    int slot = hd_mtensor_slot(yp, out->y), in = yp->roll - slot;
-    c[0] = (struct copy){0, (int)hd_min(out->rows, yp->mirror - slot), yp->roll};
-    c[1] = (struct copy){in, out->rows - in, -yp->roll};
-}
+enum { COPIES = 3 };
 
 static struct hd_view copied(const struct hd_view *out, const struct copy *c) {
     struct hd_view at = *out;
@@ -284,28 +277,34 @@ static struct hd_view copied(const struct hd_view *out, const struct copy *c) {
     return at;
 }
 
-static hd_status mirror(struct hd_lowerer *w, const struct product *q, int64_t pm,
-                        const struct hd_view *out, int c) {
-    struct copy list[2];
+static void copies(const struct hd_placement *yp, const struct hd_view *out,
+                   struct copy c[COPIES]) {
+    int slot = yp->roll ? hd_mtensor_slot(yp, out->y) : 0, in = yp->roll - slot;
+    c[0] = (struct copy){0, out->rows, 0};
+    c[1] = (struct copy){0, (int)hd_min(out->rows, yp->mirror - slot), yp->roll};
+    c[2] = (struct copy){in, yp->roll ? out->rows - in : 0, -yp->roll};
+}
+
+static hd_status results(struct hd_lowerer *w, const struct product *q, int64_t pm,
+                         const struct hd_view *out, int c) {
+    struct copy list[COPIES];
     copies(hd_lower_place(w, w->l->out), out, list);
-    for (int i = 0; i < 2; i++) {
-        if (list[i].n <= 0) continue;
+    for (int i = 0; i < COPIES; i++) {
         struct product part = *q;
         struct hd_view at = copied(out, &list[i]);
         part.row = list[i].first, part.th = list[i].n;
-        TRY(requantise(w, &part, pm, &at, c));
+        if (part.th > 0) TRY(requantise(w, &part, pm, &at, c));
     }
     return HD_OK;
 }
 
 /* Lanes of each pixel that no channel has. */
 static hd_status fill_lanes(struct hd_lowerer *w, const struct hd_view *out, int from, int to) {
-    struct copy list[2];
+    struct copy list[COPIES];
     copies(hd_lower_place(w, w->l->out), out, list);
-    TRY(hd_lower_fill_lanes(w, out, from, to));
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < COPIES; i++) {
         struct hd_view at = copied(out, &list[i]);
-        if (list[i].n > 0) TRY(hd_lower_fill_lanes(w, &at, from, to));
+        if (at.rows > 0) TRY(hd_lower_fill_lanes(w, &at, from, to));
     }
     return HD_OK;
 }
@@ -348,8 +347,7 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
         TRY(products(w, q, t));
     }
     if (ch->pm < 0) TRY(hd_lower_params(w, nt, n, &ch->pm)); /* needed last */
-    TRY(requantise(w, &q, ch->pm, out, c));
-    return mirror(w, &q, ch->pm, out, c);
+    return results(w, &q, ch->pm, out, c);
 }
 
 int hd_lower_chunk_bytes(const struct hd_lowerer *w, int nt) {

@@ -282,14 +282,13 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
     int most = cycles[best] < hd_knob(lo)->refine_one ? hd_knob(lo)->plans : 1;
     int tried[CHAINS] = {0};
     struct attempts a = {.lo = lo, .refine = true};
-    for (int n = 0; n < CHAINS * hd_knob(lo)->cuts; n++) {
+    for (int n = 0, plans = CHAINS * hd_knob(lo)->cuts; n < plans; n++) {
         int next = 0;
-        for (int plan = 1; plan < CHAINS * hd_knob(lo)->cuts; plan++)
+        for (int plan = 1; plan < plans; plan++)
             if (cycles[plan] < cycles[next]) next = plan;
         int64_t coarse = cycles[next];
         if (coarse > near) break;
-        for (int plan = 0; plan < CHAINS * hd_knob(lo)->cuts;
-             plan++) /* many cuts make the same plan */
+        for (int plan = 0; plan < plans; plan++) /* many cuts make the same plan */
             if (cycles[plan] == coarse) cycles[plan] = INT64_MAX;
         if (!brief && tried[next % CHAINS]++ >= most) continue;
         struct attempt *t = &a.of[a.n++];
@@ -305,9 +304,8 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
             found = a.of[i].found, least = a.of[i].cycles, best = a.of[i].plan;
     if (!found) return make_plan(lo, best, true);
     hd_plan_assign(lo->plan, found);
-    for (int i = 0; i < hd_knob(lo)->sweeps && least < hd_knob(lo)->refine_one;
-         i++) { /* what is best depends on the neighbours */
-        TRY(hd_refine_tiles(lo));
+    for (int i = 0; i < hd_knob(lo)->sweeps && least < hd_knob(lo)->refine_one; i++) {
+        TRY(hd_refine_tiles(lo)); /* what is best depends on the neighbours */
         int64_t now = plan_cycles(lo);
         if (now >= least) break;
         hd_plan_assign(found, lo->plan), least = now;
@@ -324,8 +322,7 @@ static hd_status search_plans(struct hd_lowering *lo) {
     for (size_t i = 0; i < lo->n_layers; i++)
         any_chain = any_chain || lo->plan->tilings[i].chain_last > lo->plan->tilings[i].chain_first;
     struct attempts a = {.lo = lo};
-    for (int plan = 0; plan < CHAINS * hd_knob(lo)->cuts;
-         plan++) { /* each cut with each kind of chains */
+    for (int plan = 0; plan < CHAINS * hd_knob(lo)->cuts; plan++) { /* each cut, chains of a kind */
         cycles[plan] = INT64_MAX;
         if (plan % CHAINS == HD_CHAINS_NONE || any_chain) a.of[a.n++].plan = plan;
     }
