@@ -357,27 +357,11 @@ int hd_lower_chunk_bytes(const struct hd_lowerer *w, int nt) {
                              : (last - nt) * n; /* the last chunk stores the padding, too */
 }
 
-/* Of the loads that a first product waits for the longer one goes first: the other begins while it
- * is under way. */
-static hd_status load_longer_first(struct hd_lowerer *w, const struct hd_tile *t, int nt) {
-    const struct hd_layer *l = w->l;
-    const struct hd_tiling *lt = w->lt;
-    const struct hd_mtensor *x = hd_lower_tensor(w, l->in[0]);
-    struct hd_chunk *ch = &w->chunks[nt / lt->nb];
-    int n = (int)hd_min(lt->nb, l->nts - nt);
-    int64_t words = (int64_t)n * l->red * hd_wm_word_bytes(w->m);
-    bool stays = l->kind->product && lt->weights_stay && lt->cwb == l->cw;
-    if (!stays || ch->wm >= 0 || words <= (int64_t)hd_layer_rows(l, t->th) * x->w * x->bytes)
-        return HD_OK;
-    return load_weights(w, nt, n, 0, l->cw, &ch->wm);
-}
-
 hd_status hd_lower_matmul(struct hd_lowerer *w, struct hd_tile *t) {
     const int only_nt = t->only_nt;
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
     int n = (int)w->m->n, cp = hd_lower_tensor(w, l->out)->bytes;
-    TRY(load_longer_first(w, t, only_nt < 0 ? 0 : only_nt));
     if (only_nt >= 0 && hd_layer_slices(w->lo, lt)) {
         t->c = only_nt * n;
         t->channels = hd_lower_chunk_bytes(w, only_nt);
