@@ -40,6 +40,11 @@ static void chain_ring(const struct hd_lowering *lo, const struct hd_tiling *fir
     }
 }
 
+/* In whole banks, where it has two. */
+static uint32_t half(uint32_t bytes, int64_t bank) {
+    return (uint32_t)hd_floor_to(bytes / 2, bytes < 2 * bank ? HD_XM_ALIGN : bank);
+}
+
 /* Rings, and which part of each is for streamed inputs: banks of their own where there is room, so
  * that the store unit does not wait for banks that the matrix unit reads. */
 void hd_choose_rings(struct hd_lowering *lo) {
@@ -47,8 +52,7 @@ void hd_choose_rings(struct hd_lowering *lo) {
     for (size_t i = 0; i < lo->n_layers; i++) {
         struct hd_tiling *lt = &lo->plan->tilings[i];
         lt->ring_bytes = lo->plan->xm_ring_bytes;
-        lt->ring_in = (uint32_t)hd_floor_to(
-            lo->plan->xm_ring_bytes / 2, lo->plan->xm_ring_bytes < 2 * bank ? HD_XM_ALIGN : bank);
+        lt->ring_in = half(lt->ring_bytes, bank);
         int64_t in, out, mx, vx = 0;
         lt->ring_vx = 0;
         if (lt->own_ring && !lt->roll_th) {
@@ -63,12 +67,12 @@ void hd_choose_rings(struct hd_lowering *lo) {
         }
         if (!lt->roll_th) continue;
         /* of a rolling chain the tensors between do not stream */
-        const struct hd_layer *a = &lo->layers[lt->chain_first], *b = &lo->layers[lt->chain_last];
         const struct hd_tiling *at = &lo->plan->tilings[lt->chain_first],
                                *bt = &lo->plan->tilings[lt->chain_last];
         int64_t unit = at->no_room % 2 ? HD_XM_ALIGN : bank;
-        in = bytes_in(lo, a, 0, at->roll_th, unit), out = bytes_out(lo, b, bt->roll_th, unit);
-        if (a != b) vx = bytes_in(lo, b, 1, bt->roll_th, unit), in += vx;
+        in = bytes_in(lo, at->l, 0, at->roll_th, unit);
+        out = bytes_out(lo, bt->l, bt->roll_th, unit);
+        if (at != bt) vx = bytes_in(lo, bt->l, 1, bt->roll_th, unit), in += vx;
         lt->ring_bytes = (uint32_t)hd_min(lo->m->xm_bytes, in + out);
         lt->ring_in = (uint32_t)hd_min(lo->m->xm_bytes, in);
         lt->ring_vx = (uint32_t)hd_min(lo->m->xm_bytes, vx);
@@ -95,11 +99,7 @@ void hd_part_rings(struct hd_lowering *lo) {
         for (size_t k = i; k < end; k++) {
             struct hd_tiling *lt = &lo->plan->tilings[k];
             lt->ring_in = !out ? lt->ring_bytes : in ? lt->ring_in : 0;
-            if (!mx || !vx)
-                lt->ring_vx = 0;
-            else if (!lt->ring_vx)
-                lt->ring_vx = (uint32_t)hd_floor_to(lt->ring_in / 2,
-                                                    lt->ring_in < 2 * bank ? HD_XM_ALIGN : bank);
+            lt->ring_vx = !mx || !vx ? 0 : lt->ring_vx ? lt->ring_vx : half(lt->ring_in, bank);
         }
     }
 }

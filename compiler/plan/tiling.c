@@ -83,6 +83,13 @@ int hd_layer_pitch(const struct hd_layer *l, int bytes) {
     return hd_layer_shares_rows(l) ? (int)hd_round_up(bytes, 64) : bytes;
 }
 
+/* Of rows x cols pixels of streamed operand i. */
+static int64_t bytes_of(const struct hd_lowering *lo, const struct hd_tiling *lt, int i, int rows,
+                        int cols) {
+    int64_t row = hd_layer_pitch(lt->l, cols * least_bytes(lo, lt, i));
+    return hd_round_up(rows * row, 64);
+}
+
 struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     struct hd_tile_bytes bytes = {0};
@@ -90,20 +97,12 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
     int rows = hd_layer_rows(l, lt->th), cols = hd_layer_cols(l, lt->tw);
     if (hd_layer_decimates(lo, l)) rows = lt->th, cols = lt->tw;
     if (l->kind->reads) l->kind->reads(lo, lt, &rows, &cols);
-    if (hd_layer_pairs(lo, lt)) {
-        bytes.pair = (int64_t)rows * hd_layer_pitch(l, (lt->tw + 1) * least_bytes(lo, lt, 0));
-        bytes.pair = hd_round_up(bytes.pair, 64);
-        cols = 2 * (lt->tw + 1);
-    }
     if (l->ppw > 1) cols += 2 * l->ppw; /* from the word before to the word behind */
-    if (l->shift)
-        bytes.pair =
-            hd_round_up((int64_t)rows * hd_layer_pitch(l, cols * least_bytes(lo, lt, 0)), 64);
+    if (hd_layer_pairs(lo, lt)) cols = lt->tw + 1;
+    if (hd_layer_two_views(lo, lt)) bytes.pair = bytes_of(lo, lt, 0, rows, cols);
     if (l->im2col) bytes.in = hd_round_up((int64_t)lt->th * lt->tw * l->im2col, 64);
     for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0 && !l->im2col; i++)
-        if (hd_layer_streams(lo, l, i))
-            bytes.in +=
-                hd_round_up((int64_t)rows * hd_layer_pitch(l, cols * least_bytes(lo, lt, i)), 64);
+        if (hd_layer_streams(lo, l, i)) bytes.in += bytes_of(lo, lt, i, rows, cols);
     if (bytes.pair) bytes.in = 2 * bytes.pair;
     const struct hd_mtensor *y = &lo->tensors[l->out];
     const struct hd_placement *yp = &lo->plan->places[l->out];
