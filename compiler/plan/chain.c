@@ -44,16 +44,18 @@ static bool meets(const struct hd_lowering *lo, const struct hd_layer *first,
            !(l->kind->overlaps && l->kind->overlaps(l));
 }
 
-/* b reads rows of what a makes. Where branches meet a chain ends. */
-static bool follows(const struct hd_lowering *lo, const struct hd_tiling *firstt,
-                    const struct hd_tiling *at, const struct hd_tiling *bt) {
+/* Layer i goes on with the chain [first, i): it reads rows of what the one before makes. Where
+ * branches meet a chain ends. */
+static bool follows(const struct hd_lowering *lo, size_t first, size_t i) {
+    if (i >= lo->n_layers) return false;
+    const struct hd_tiling *bt = &lo->plan->tilings[i], *at = bt - 1;
     const struct hd_layer *a = at->l, *b = bt->l;
-    int id = whole(lo, a->out), i = operand_of(lo, b, id);
+    int id = whole(lo, a->out), o = operand_of(lo, b, id);
     const struct hd_mtensor *between = &lo->tensors[id];
     return a->step == b->step && chains_well(at) && chains_well(bt) && a->kind != b->kind &&
-           a->in[1] < 0 && i >= 0 && b->in[i] == id && between->made == a->tag &&
+           a->in[1] < 0 && o >= 0 && b->in[o] == id && between->made == a->tag &&
            lo->tensors[a->out].h == between->h && between->n == 1 && between->h > 1 && !bt->alone &&
-           (b->in[1] < 0 || meets(lo, firstt->l, b, i));
+           (b->in[1] < 0 || meets(lo, &lo->layers[first], b, o));
 }
 
 static int64_t wm_words(const struct hd_layer *l) {
@@ -74,9 +76,9 @@ static bool fit_together(const struct hd_lowering *lo, size_t first, size_t last
 
 /* Neighbours for two units, of which the second reads nothing of the first: a softmax, which is
  * VX's alone, and the projection of the values behind it. */
-static bool beside(const struct hd_lowering *lo, const struct hd_layer *a,
-                   const struct hd_layer *b) {
-    const struct hd_layer *mx = a->kind->product ? a : b;
+static bool beside(const struct hd_lowering *lo, size_t i) {
+    if (i + 1 >= lo->n_layers) return false;
+    const struct hd_layer *a = &lo->layers[i], *b = a + 1, *mx = a->kind->product ? a : b;
     return a->step == b->step && (a->kind->only_vx || b->kind->only_vx) && mx->kind->product &&
            chains_well(&lo->plan->tilings[mx->tag]) && operand_of(lo, b, whole(lo, a->out)) < 0;
 }
@@ -169,36 +171,23 @@ static void roll_chain(struct hd_lowering *lo, size_t first, size_t last) {
 
 /* needs / gives / destroys: see the head of this file. */
 void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind) {
-    bool enabled = kind != HD_CHAINS_NONE;
-    for (size_t i = 0; i < lo->n_tensors; i++)
-        lo->plan->places[i].roll = lo->plan->places[i].mirror = lo->plan->places[i].slot_of_0 =
-            lo->plan->places[i].apart = 0;
+    struct hd_tiling *lt = lo->plan->tilings;
+    bool enabled = kind != HD_CHAINS_NONE, rolls = kind == HD_CHAINS_ROLLING;
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        struct hd_placement *tp = &lo->plan->places[i];
+        tp->roll = tp->mirror = tp->slot_of_0 = tp->apart = 0;
+    }
     for (size_t i = 0; i < lo->n_layers; i++)
-        lo->plan->tilings[i].roll_th = lo->plan->tilings[i].chain_th = 0,
-        lo->plan->tilings[i].beside = false;
-    for (size_t i = 0; i < lo->n_layers; i++) hd_choose_chunks(lo, &lo->plan->tilings[i]);
+        lt[i].roll_th = lt[i].chain_th = 0, hd_choose_chunks(lo, &lt[i]);
     for (size_t i = 0, last; i < lo->n_layers; i = last + 1) {
-        for (last = i; enabled && last + 1 < lo->n_layers; last++)
-            if (!follows(lo, &lo->plan->tilings[i], &lo->plan->tilings[last],
-                         &lo->plan->tilings[last + 1]) ||
-                !fit_together(lo, i, last + 1))
-                break;
-        bool in_turn = enabled && last == i && i + 1 < lo->n_layers &&
-                       beside(lo, &lo->layers[i], &lo->layers[i + 1]);
-        if (in_turn && i + 2 < lo->n_layers &&
-            follows(lo, &lo->plan->tilings[i + 1], &lo->plan->tilings[i + 1],
-                    &lo->plan->tilings[i + 2]))
-            in_turn = false;
+        last = i;
+        while (enabled && follows(lo, i, last + 1) && fit_together(lo, i, last + 1)) last++;
+        bool in_turn = enabled && last == i && beside(lo, i) && !follows(lo, i + 1, i + 2);
         if (in_turn) last++;
-        for (size_t k = i; k <= last; k++) {
-            lo->plan->tilings[k].chain_first = (int)i;
-            lo->plan->tilings[k].chain_last = (int)last;
-            lo->plan->tilings[k].beside = in_turn;
-        }
+        for (size_t k = i; k <= last; k++)
+            lt[k].chain_first = (int)i, lt[k].chain_last = (int)last, lt[k].beside = in_turn;
         if (last == i || in_turn) continue;
-        bool rolls = kind == HD_CHAINS_ROLLING;
-        if (rolls &&
-            choose_rows(lo, i, last, lo->plan->tilings[i].finer + lo->plan->tilings[i].no_room / 2))
+        if (rolls && choose_rows(lo, i, last, lt[i].finer + lt[i].no_room / 2))
             roll_chain(lo, i, last);
         else
             choose_rows(lo, i, last, 0);
