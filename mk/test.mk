@@ -176,7 +176,8 @@ test-other: heddle ## TFLite, Caffe and StableHLO cases of ../shared/models_othe
 	for d in golden cpu; do $(OTHER_TFLITE) --rounding tflite --device $$d > $(B)/test-other.log 2>&1 \
 	    || { grep -vE '^(ok|skip)' $(B)/test-other.log; exit 1; }; echo "  TFLite's rounding, $$d: $$(tail -1 $(B)/test-other.log)"; done; fi
 test-other-iss: heddle ## TFLite networks on iss: each integer tensor equal to golden's
-	$(Q)if [ -d $(OTHER) ]; then $(OTHER_TFLITE) --device iss | tail -1; fi
+	$(Q)if [ ! -d $(OTHER) ]; then echo "  other: skipped, there is no folder $(OTHER)"; else $(OTHER_TFLITE) --device iss > $(B)/test-other.log 2>&1 \
+	    || { grep -vE '^(ok|skip)' $(B)/test-other.log; exit 1; }; echo "  other iss: $$(tail -1 $(B)/test-other.log)"; fi
 nightly: test-other-iss
 
 networks: heddle ## every network of ../shared/models on the machine, quantised where it must be; NETWORKS="NAME..", RTL=200e6: on rtl, too

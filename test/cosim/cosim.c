@@ -413,7 +413,7 @@ static bool run_programs(struct cosim *x, struct program *p, const struct argume
     if (unequal)
         printf("cosim: %llu of them take other cycles, each within %g %%\n",
                (unsigned long long)unequal, 100 * CYCLES_OFF_MAX);
-    return !a->coverage || cover_print() == 0 || a->count < COVERED_BY;
+    return !a->coverage || cover_print(&x->m) == 0 || a->count < COVERED_BY;
 }
 
 /* Bad programs. False: the reports of one differ. */

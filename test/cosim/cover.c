@@ -94,17 +94,19 @@ static int bin_by_name(const char *name) {
 }
 
 /* Why this bin is not asked for; NULL: it is. */
-static const char *excuse(int op, int field, int bin) {
+static const char *excuse(int op, int field, int bin, bool functions) {
 #define SAME(o, f) (op == HD_OP_##o && !strcmp(hd_isa_fields[field].name, #f))
 #define UNUSED(o, f, reason)                                                                       \
     if (SAME(o, f)) return reason;
 #define NEVER(o, f, b, reason)                                                                     \
     if (SAME(o, f) && bin == bin_by_name(#b)) return reason;
+#define FUNCTIONS(o, f, b)                                                                         \
+    if (!functions && SAME(o, f) && bin == bin_by_name(#b)) return "the machine has no functions";
 #include "test/cosim/cover.def"
     return NULL;
 }
 
-int cover_print(void) {
+int cover_print(const struct hd_machine *m) {
     int all_bins = 0, all_hit = 0, all_excused = 0, missed = 0;
     printf("%-12s %8s %8s %8s %6s %6s %8s\n", "operation", "used", "waits", "signals", "bins",
            "hit", "excused");
@@ -120,7 +122,7 @@ int cover_print(void) {
                 bins++;
                 if (seen[o].field[f][b]) {
                     hit++;
-                } else if (excuse(o, f, b)) {
+                } else if (excuse(o, f, b, m->functions)) {
                     excused++;
                 } else if (len < sizeof text - 64) {
                     char value[16];

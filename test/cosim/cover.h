@@ -10,6 +10,6 @@
 void cover_program(const uint32_t *words, size_t n);
 /* Prints a line for each operation and what was missed; returns the bins missed without a reason.
  */
-int cover_print(void);
+int cover_print(const struct hd_machine *m);
 
 #endif
