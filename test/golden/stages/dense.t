@@ -15,17 +15,17 @@ graph dense {
   s i8[4,8] = qsoftmax(d) axis=-1 x_scale=0x1p-4
   output s
 }
-#= # dense on tiny: of 32768 bytes of XM 0 are a ring
-#= plan steps=1 layers=2 tensors=3 arena_bytes=320
+#= # dense on tiny: of 32768 bytes of XM 28672 are a ring
+#= plan steps=1 layers=2 tensors=3 xm_ring_bytes=28672 arena_bytes=320
 #= # qgemm as mx.gemm vx.map: in [1,4,1,16] out [1,4,1,8] window 1x1 stride 1,1
 #= # tile 4x1, 1 weight chunks of 2 words kept, in on chip, out on chip
-#= layer 0 d th=4 tw=1 nb=1 cwb=2 weights_stay=1
+#= layer 0 d ring_bytes=28672 ring_in=28672 th=4 tw=1 nb=1 cwb=2 weights_stay=1
 #= # qsoftmax as vx.map: in [1,4,1,8] out [1,4,1,8] window 1x1 stride 1,1
 #= # tile 4x1, in on chip, out on chip
-#= layer 1 s th=4 tw=1 chain_first=1 chain_last=1
+#= layer 1 s ring_bytes=28672 ring_in=28672 th=4 tw=1 chain_first=1 chain_last=1
 #= # [1,4,1,16]
-#= tensor 0 x resident=1 xm=4096 in_arena=1
+#= tensor 0 x resident=1 in_arena=1
 #= # [1,4,1,8]
-#= tensor 1 d use_last=1 resident=1
+#= tensor 1 d use_last=1 resident=1 xm=64
 #= # [1,4,1,8]
-#= tensor 2 s use_first=1 use_last=1 resident=1 xm=4096 in_arena=1 arena=256
+#= tensor 2 s use_first=1 use_last=1 resident=1 in_arena=1 arena=256
