@@ -154,6 +154,7 @@ static void one_scale(void **unused) {
     hd_graph *g = NULL;
     (void)unused;
     nets_state = 3;
+    setenv("HEDDLE_PLUGINS", "none", 1); /* with VNNI oneDNN would take it */
     run_net(ctx, &n, "cpu", 1, "one scale");
     hd_model *m = build(ctx, &n, &g);
     struct hd_device_options o = {.machine = m->machine, .threads = 1};
@@ -163,6 +164,7 @@ static void one_scale(void **unused) {
     bool ours = false;
     for (int i = 0, k = hd_session_steps(s, &step); i < k; i++)
         ours = ours || !strcmp(step[i].how, "int8");
+    unsetenv("HEDDLE_PLUGINS");
     hd_session_close(s);
     hd_model_destroy(m);
     hd_graph_destroy(g);
