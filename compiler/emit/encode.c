@@ -66,16 +66,14 @@ static struct words encode(struct hd_ops *s) {
     return p;
 }
 
-/* The first burst of fetch ends at a multiple of this: a program that begins there has as many
- * words as can be when its first loads are asked for. */
-enum { FETCH_BYTES = 256 };
-
+/* The first burst of fetch ends at a multiple of HD_N_fetch_chunk: a program that begins there has
+ * as many words as can be when its first loads are asked for. */
 hd_status hd_ops_encode(struct hd_ops *s, size_t *out_offset, size_t *out_bytes,
                         int64_t *out_bundles) {
     struct words p = encode(s);
     *out_bytes = p.n * sizeof *p.w;
-    size_t over = s->lo->image_bytes % FETCH_BYTES;
-    if (over) hd_image_reserve(s->lo, FETCH_BYTES - over);
+    size_t over = hd_image_reserve(s->lo, 0) % HD_N_fetch_chunk;
+    if (over) hd_image_reserve(s->lo, HD_N_fetch_chunk - over);
     *out_offset = hd_image_reserve(s->lo, *out_bytes);
     memcpy(s->lo->image + *out_offset, p.w, *out_bytes);
     *out_bundles = p.bundles;
