@@ -3,10 +3,8 @@
 
 #include "runtime/base/num.h"
 
-enum {              /* cycles; what one module decides is in isa/timing.def */
-       OP_FREE = 2, /* offered to the next that is offered */
-       ASK_FIRST = HD_T_lx_request + HD_T_read_address,
-       FILL_FIRST = 4, /* offered to the first chunk of padding */
+enum {                 /* cycles; what one module decides is in isa/timing.def */
+       OP_FREE = 2,    /* offered to the next that is offered */
        LX_DONE = 1,    /* last beat taken to done; of LW none */
        STORE_DATA = 5, /* AW to its first beat on W */
        STORE_NEXT = 2, /* acknowledged to one more AW */
@@ -21,7 +19,7 @@ static const double NEVER = 1e18;
 double hd_channels_store(struct hd_channels *c, const struct hd_bursts *r, double start) {
     enum { ROUND = HD_N_open_bursts, FIRST = 2 * ROUND };
     struct hd_writes *w = &c->writes;
-    const double each = r->held / (double)r->bursts;
+    const double each = (double)r->held / (double)r->bursts;
     const double answer = each + c->latency - 1 + STORE_NEXT + STORE_DATA;
     int64_t rounds = hd_max(0, r->bursts - FIRST) / ROUND, last = r->bursts / r->runs;
     double at = start + HD_T_st_address, before = w->sent;
@@ -45,18 +43,6 @@ static void ends(struct hd_ends *e, int n, double at) {
     e->next = (e->next + 1) % n;
 }
 
-/* LX writes runs of padding, of so many chunks each, in an operation that begins then; returns when
- * the last of them is on its way to be written. */
-static double fill(struct hd_channels *c, double at, int64_t runs, int64_t chunks) {
-    double *filled = &c->filled[HD_UNIT_lx], begins = at;
-    for (int64_t i = 0; i < runs; i++) {
-        at = hd_later(at + 1, c->records.of[c->records.next]);
-        *filled = hd_later(*filled, at - 1 + FILL_FIRST) + (double)chunks;
-        ends(&c->records, HD_LOAD_RUNS, *filled);
-    }
-    return at - begins;
-}
-
 static struct hd_load *first_load(struct hd_channels *c, int u) {
     return &c->loads[u].of[c->loads[u].first];
 }
@@ -67,37 +53,43 @@ static void free_loader(struct hd_channels *c, int u, double at) {
     const struct hd_loads *q = &c->loads[u];
     const int64_t room = u == HD_UNIT_lx ? 2 : 1;
     int64_t runs = 0;
-    for (int i = q->n - 2; i >= 0 && runs <= room; i--) {
-        const struct hd_load *l = &q->of[(q->first + i) % HD_N_ops_in_flight];
-        runs += l->r.bursts ? hd_ceil_div(l->bursts * l->r.runs, l->r.bursts) : 1;
-    }
+    for (int i = q->n - 2; i >= 0 && runs <= room; i--)
+        runs += q->of[(q->first + i) % HD_N_ops_in_flight].r.left;
     c->free[u] = runs <= room ? at : -1;
 }
 
-/* The unit's first load has asked for all; it ends when so much is written. Those of padding alone
- * behind it end, too. */
+/* LX writes runs of padding that come next; it asks for nothing. */
+static void pad(struct hd_channels *c, struct hd_load *l) {
+    double *filled = &c->filled[HD_UNIT_lx];
+    for (; l->r.left && !l->r.beats; hd_walk_next(&l->r), l->at++) {
+        l->at = hd_later(l->at, c->records.of[c->records.next]);
+        *filled = hd_later(*filled, l->at - HD_T_read_address) + (double)l->r.pads;
+        ends(&c->records, HD_LOAD_RUNS, *filled);
+    }
+}
+
+/* The unit's first load goes on from then. If it has asked for all it ends when so much is written.
+ * Those of padding alone behind it end, too. */
 static void end_loads(struct hd_channels *c, int u, double at) {
     struct hd_loads *q = &c->loads[u];
     for (; q->n; q->n--, q->first = (q->first + 1) % HD_N_ops_in_flight) {
         struct hd_load *l = first_load(c, u);
-        if (l->r.padding) l->at += fill(c, l->at - ASK_FIRST, l->r.padding, l->r.padding_chunks);
-        if (l->at < at) l->at = at;
-        l->r.padding = 0;
-        if (l->bursts) break;
+        l->at = hd_later(l->at, at);
+        pad(c, l);
+        if (l->r.left) break;
         double done = c->filled[u] + (u == HD_UNIT_lx ? LX_DONE : 0);
         double before = l->number ? c->done[u][l->number - 1] : 0;
         c->done[u][l->number] = done > before ? done : before;
+        at = l->at;
     }
 }
 
-void hd_channels_load(struct hd_channels *c, int u, int k, const struct hd_bursts *r,
-                      double start) {
+void hd_channels_load(struct hd_channels *c, int u, int k, const struct hd_walk *r, double start) {
     struct hd_loads *q = &c->loads[u];
     const double request = u == HD_UNIT_lx ? HD_T_lx_request : HD_T_lw_request;
-    const double asks = start + request + HD_T_read_address, n = (double)r->bursts;
     c->done[u][k] = -1;
     q->of[(q->first + q->n++) % HD_N_ops_in_flight] =
-        (struct hd_load){k, *r, r->bursts, (double)r->beats / n, r->held / n, asks};
+        (struct hd_load){k, *r, start + request + HD_T_read_address};
     if (q->n == 1) end_loads(c, u, start);
     free_loader(c, u, start + OP_FREE);
 }
@@ -122,27 +114,31 @@ static double asks(const struct hd_channels *c, int u) {
 }
 
 int hd_channels_asker(const struct hd_channels *c, double *out_at) {
-    const struct hd_loads *q = &c->loads[HD_UNIT_lx];
     double lx = asks(c, HD_UNIT_lx), lw = asks(c, HD_UNIT_lw);
-    bool lw_first = c->reads.credit < q->of[q->first].beats + HD_N_burst_cost;
-    bool is_lw = lw < lx || (lw == lx && lw_first);
-    *out_at = is_lw ? lw : lx;
-    return *out_at >= NEVER ? -1 : is_lw ? HD_UNIT_lw : HD_UNIT_lx;
+    *out_at = lx < lw ? lx : lw;
+    if (*out_at >= NEVER) return -1;
+    if (lx != lw) return lx < lw ? HD_UNIT_lx : HD_UNIT_lw;
+    int64_t beats = hd_walk_burst(&c->loads[HD_UNIT_lx].of[c->loads[HD_UNIT_lx].first].r);
+    return c->reads.credit < (double)(beats + HD_N_burst_cost) ? HD_UNIT_lw : HD_UNIT_lx;
 }
 
 bool hd_channels_next(struct hd_channels *c, int u, double at) {
     struct hd_load *l = first_load(c, u);
-    double cost = l->beats + HD_N_burst_cost, *credit = &c->reads.credit;
-    bool was_free = c->free[u] >= 0;
+    const int64_t beats = hd_walk_burst(&l->r), loads = c->loads[u].n;
+    double cost = (double)(beats + HD_N_burst_cost), *credit = &c->reads.credit;
+    const bool was_free = c->free[u] >= 0, run_ends = beats == l->r.beats;
     if (u == HD_UNIT_lx)
         *credit = *credit > cost ? *credit - cost : 0;
     else
         *credit = cost + (asks(c, HD_UNIT_lx) <= at ? *credit : 0);
-    bool last = --l->bursts == 0;
-    c->filled[u] = hd_channels_ask(c, u, at, l->held) + (last ? (double)l->r.tail : l->r.gap);
-    if (u == HD_UNIT_lx) ends(&c->records, HD_LOAD_RUNS, c->filled[u]);
-    l->at = at + 1;
-    if (last) end_loads(c, u, at + 1);
+    c->filled[u] = hd_channels_ask(c, u, at, (double)(beats + (run_ends ? l->r.more : 0)));
+    l->r.beat += beats, l->r.beats -= beats, l->at = at + 1;
+    if (run_ends) {
+        c->filled[u] += (double)l->r.pads;
+        if (u == HD_UNIT_lx) ends(&c->records, HD_LOAD_RUNS, c->filled[u]);
+        hd_walk_next(&l->r);
+        end_loads(c, u, at + 1);
+    }
     if (!was_free) free_loader(c, u, at - 1);
-    return last || was_free != (c->free[u] >= 0);
+    return c->loads[u].n < loads || was_free != (c->free[u] >= 0);
 }

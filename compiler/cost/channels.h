@@ -8,10 +8,8 @@
 
 struct hd_load { /* of LX or LW */
     int number;
-    struct hd_bursts r;
-    int64_t bursts;     /* that are still to be asked for */
-    double beats, held; /* r.beats and r.held of each burst */
-    double at;          /* the first, at the earliest; then the next */
+    struct hd_walk r; /* that are still to be asked for */
+    double at;        /* the next burst, at the earliest */
 };
 
 /* Loads of a unit that have begun; their addresses go out in order. */
@@ -55,7 +53,7 @@ static inline double hd_later(double a, double b) {
     return a > b ? a : b;
 }
 /* Load number k of unit u begins. */
-void hd_channels_load(struct hd_channels *c, int u, int k, const struct hd_bursts *r, double start);
+void hd_channels_load(struct hd_channels *c, int u, int k, const struct hd_walk *r, double start);
 /* A store begins; returns when it is done. */
 double hd_channels_store(struct hd_channels *c, const struct hd_bursts *r, double start);
 

@@ -114,7 +114,8 @@ static void hold_stores(struct timing *t, int first, const struct hd_bank_user *
         struct hd_vx_reads st = {.each = 1, .operand = {{.n_runs = 1}, {.n_runs = 1}}};
         if (read <= was) continue;
         const struct hd_slot_op *op = &s->ops[s->by_number[HD_UNIT_st][k]];
-        double beats = hd_bursts_of(s->lo->m, op).held, idle = hd_later(0, read - was - beats);
+        double beats = (double)hd_bursts_of(s->lo->m, op).held,
+               idle = hd_later(0, read - was - beats);
         struct hd_vx_place p = {.at = from + idle, .left = read - was - idle};
         st.operand[0].run[0] = (struct hd_bank_run){p.left, op->reads_banks};
         st.operand[1].run[0] = (struct hd_bank_run){p.left, 0};
@@ -308,11 +309,13 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
         done = t->c.free[u] + HD_T_mx_done;
         begin_mx(t, op);
     } else if (active && u != HD_UNIT_seq) {
-        const struct hd_bursts r = hd_bursts_of(t->s->lo->m, op);
         if (u != HD_UNIT_st) {
+            struct hd_walk r;
+            hd_walk_begin(t->s->lo->m, op, &r);
             hd_channels_load(&t->c, u, k, &r, start);
             return;
         }
+        const struct hd_bursts r = hd_bursts_of(t->s->lo->m, op);
         t->c.done[u][k] = hd_channels_store(&t->c, &r, start);
         begin_store(t, op);
         done = t->c.done[u][k];
