@@ -12,6 +12,7 @@ struct nest { /* loop 0 innermost; in bytes */
     int loops;
     int64_t n[LOOPS], step[LOOPS], at;
     int shift;                            /* log2 of the bytes of a bank */
+    uint64_t left;                        /* iterations that are still to be listed */
     int64_t lo[LOOPS + 1], hi[LOOPS + 1]; /* reach of the loops below */
 };
 
@@ -31,19 +32,24 @@ static void add_run(struct bank_list *k, uint64_t n, int bank) {
     k->run[k->n++] = (struct bank_run){n, bank};
 }
 
-static void add(struct bank_list *k, const struct nest *r, int loops, int64_t at) {
+static void add(struct bank_list *k, struct nest *r, int loops, int64_t at) {
+    if (!r->left || k->n == RUNS_MAX) return;
     int64_t lo = (at + r->lo[loops]) >> r->shift, hi = (at + r->hi[loops]) >> r->shift;
     if (lo == hi) {
         uint64_t n = 1;
-        for (int l = 0; l < loops; l++) n *= (uint64_t)r->n[l];
+        for (int l = 0; l < loops && n < r->left; l++) n *= (uint64_t)r->n[l];
+        if (n > r->left) n = r->left;
         add_run(k, n, (int)lo);
+        r->left -= n;
         return;
     }
     int l = loops - 1;
     for (int64_t i = 0; i < r->n[l]; i++) add(k, r, l, at + i * r->step[l]);
 }
 
-static void list(struct bank_list *k, struct nest *r) {
+/* The first n iterations. */
+static void list(struct bank_list *k, struct nest *r, uint64_t n) {
+    r->left = n;
     for (int l = 0; l < r->loops; l++) {
         int64_t d = (r->n[l] - 1) * r->step[l];
         r->lo[l + 1] = r->lo[l] + (d < 0 ? d : 0);
@@ -98,6 +104,10 @@ static uint64_t with_hazards(hd_iss *iss, struct mx_op *o, const struct nest *a)
         wrote(iss, at, last);
         t = last + 1;
     }
+    for (uint64_t i = outputs * o->inner; i < o->iterations; i++, t++) { /* of one that fails */
+        add_run(&xm, 1, bank_at(&o->xm, &o->at_xm, i));
+        add_run(&am, 1, NO_BANK);
+    }
     free(o->xm.run);
     free(o->am.run);
     o->xm = xm;
@@ -131,10 +141,10 @@ uint64_t hd_iss_mx_start(hd_iss *iss, const uint32_t *words, uint64_t iterations
             a.step[l - nred] = hd_field_get(words, (enum hd_field)(HD_F_mx_as0 + 4 * l)) * word;
         }
     }
-    list(&o->xm, &x);
-    list(&o->am, &a);
-    uint64_t outputs = iterations / o->inner;
-    if (o->accumulate && o->inner <= HD_N_mx_hazard)
+    const uint64_t outputs = iterations / o->inner;
+    list(&o->xm, &x, iterations);
+    list(&o->am, &a, outputs);
+    if (o->accumulate && o->inner <= HD_N_mx_hazard && iterations <= iss->budget)
         iterations = with_hazards(iss, o, &a);
     else
         for (uint64_t i = outputs < HD_N_mx_hazard ? outputs : HD_N_mx_hazard; i-- > 0;)

@@ -45,9 +45,11 @@ static void start(hd_iss *iss, enum hd_unit u, uint32_t slot, uint64_t cycles, u
     if (err && u == HD_UNIT_mx)
         cycles = err == HD_ERR_operand ? 0 : hd_iss_mx_first_error(iss, f->sticky.words);
     if (err && u == HD_UNIT_mx && cycles <= iss->budget) {
+        if (cycles) cycles = hd_iss_mx_start(iss, f->sticky.words, cycles);
         iss->moves_to = iss->now + cycles + 1 + HD_T_mx_done;
         hd_iss_unit_fails(iss, iss->moves_to, err, u);
     } else if (cycles > iss->budget) { /* does not end */
+        if (u == HD_UNIT_mx) hd_iss_mx_start(iss, f->sticky.words, cycles);
         f->engine_free = iss->now + cycles;
         f->fly[slot].done = f->engine_free + HD_T_mx_done;
         iss->moves_to = f->engine_free;
