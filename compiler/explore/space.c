@@ -18,19 +18,10 @@ static const struct {
 #include "compiler/explore/space.def"
 };
 
-/* "8,16" to an axis; each value is checked by the table of parameters. */
-static hd_status split_values(struct hd_cmd *c, hd_arena *a, const char *param, const char *text,
-                              struct axis *out) {
-    char *rest = hd_strdup(a, text);
-    out->n = 0;
-    for (char *one; (one = strtok_r(rest, ",", &rest));) {
-        struct hd_machine m = hd_machines[0];
-        if (out->n == VALUES)
-            return hd_fail(c->ctx, HD_INVALID, "--set %s: more than %d values", param, VALUES);
-        out->values[out->n] = hd_sprintf(a, "%s=%s", param, one);
-        TRY(hd_machine_set(c->ctx, &m, out->values[out->n++]));
-    }
-    return HD_OK;
+static uint32_t value_of(const struct hd_machine *m, int param) {
+    uint32_t v;
+    memcpy(&v, (const char *)m + hd_machine_params[param].offset, sizeof v);
+    return v;
 }
 
 static int param_index(const char *name, size_t len) {
@@ -41,18 +32,40 @@ static int param_index(const char *name, size_t len) {
     return -1;
 }
 
+/* "8,16" to an axis, each value once; it is checked by the table of parameters. */
+static hd_status split_values(struct hd_cmd *c, hd_arena *a, int param, const char *text,
+                              struct axis *out) {
+    const char *name = hd_machine_params[param].name;
+    char *rest = hd_strdup(a, text);
+    uint32_t are[VALUES];
+    out->n = 0;
+    for (char *one; (one = strtok_r(rest, ",", &rest));) {
+        struct hd_machine m = hd_machines[0];
+        int k = 0;
+        const char *value = hd_sprintf(a, "%s=%s", name, one);
+        TRY(hd_machine_set(c->ctx, &m, value));
+        while (k < out->n && are[k] != value_of(&m, param)) k++;
+        if (k < out->n) continue;
+        if (out->n == VALUES)
+            return hd_fail(c->ctx, HD_INVALID, "--set %s: more than %d values", name, VALUES);
+        are[out->n] = value_of(&m, param);
+        out->values[out->n++] = value;
+    }
+    return HD_OK;
+}
+
 static hd_status make_axes(struct hd_cmd *c, hd_arena *a, bool wide, struct axis *axes) {
     for (size_t i = 0; wide && i < sizeof wide_values / sizeof *wide_values; i++) {
         const char *name = wide_values[i].param;
-        TRY(split_values(c, a, name, wide_values[i].values,
-                         &axes[param_index(name, strlen(name))]));
+        int p = param_index(name, strlen(name));
+        TRY(split_values(c, a, p, wide_values[i].values, &axes[p]));
     }
     for (int i = 0; i < c->opt.sets.n; i++) {
         const char *text = c->opt.sets.text[i], *equals = strchr(text, '=');
         int p = equals ? param_index(text, (size_t)(equals - text)) : -1;
         struct hd_machine m = hd_machines[0];
         if (p < 0) return hd_machine_set(c->ctx, &m, text); /* its message */
-        TRY(split_values(c, a, hd_machine_params[p].name, equals + 1, &axes[p]));
+        TRY(split_values(c, a, p, equals + 1, &axes[p]));
     }
     return HD_OK;
 }
@@ -110,10 +123,8 @@ hd_status hd_space_make(struct hd_cmd *c, hd_arena *a, bool wide, struct hd_spac
 
 const char *hd_machine_text(hd_arena *a, const struct hd_machine *m) {
     const char *text = "";
-    for (int p = 0; p < hd_n_machine_params; p++) {
-        uint32_t v;
-        memcpy(&v, (const char *)m + hd_machine_params[p].offset, sizeof v);
-        text = hd_sprintf(a, "%s%s%s=%u", text, p ? " " : "", hd_machine_params[p].name, v);
-    }
+    for (int p = 0; p < hd_n_machine_params; p++)
+        text = hd_sprintf(a, "%s%s%s=%u", text, p ? " " : "", hd_machine_params[p].name,
+                          value_of(m, p));
     return text;
 }
