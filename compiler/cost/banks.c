@@ -5,7 +5,7 @@
 
 #include "runtime/base/num.h"
 
-enum { LOOPS = 6, AM_BANKS = 2 };
+enum { LOOPS = 6 };
 
 struct nest { /* loop 0 innermost, in words; lo, hi: reach of the loops below */
     int loops;
@@ -50,7 +50,7 @@ static void runs_of(struct nest *x, int64_t at, struct hd_bank_runs *out) {
 
 /* Banks of AM that an operation of MX writes; *part: in this part of its cycles. */
 static uint64_t mx_writes(const struct hd_machine *m, const struct hd_slot_op *op, double *part) {
-    const int64_t bank = hd_am_words(m) / AM_BANKS, nred = hd_op_field(op, HD_F_mx_nred);
+    const int64_t bank = hd_am_words(m) / HD_AM_BANKS, nred = hd_op_field(op, HD_F_mx_nred);
     int64_t lo = hd_op_field(op, HD_F_mx_a), hi = lo, inner = 1;
     for (int l = 0; l < LOOPS; l++) {
         int64_t n = hd_op_field(op, HD_F_mx_n0 + 4 * l),
@@ -76,11 +76,12 @@ void hd_bank_user_of_mx(const struct hd_machine *m, const struct hd_slot_op *op,
     out->am = hd_op_field(op, HD_F_mx_accumulate) ? mx_writes(m, op, &out->am_part) : 0;
 }
 
-void hd_am_writers_add(struct hd_am_writers *w, const struct hd_machine *m,
-                       const struct hd_slot_op *op, double start, double end) {
+double hd_am_writers_add(struct hd_am_writers *w, const struct hd_machine *m,
+                         const struct hd_slot_op *op, double start, double end) {
     int i = w->next++ % HD_N_ops_in_flight;
     w->op[i].from = start + HD_T_mx_write, w->op[i].to = end + HD_T_mx_write;
     w->op[i].banks = mx_writes(m, op, &w->op[i].part);
+    return (end - start) * w->op[i].part;
 }
 
 /* Operand A (0) or B (1) as a nest; false: it lies elsewhere, or is none. */
@@ -92,7 +93,7 @@ static bool operand(const struct hd_machine *m, const struct hd_slot_op *op, int
     if (kind > HD_V_vx_kind_xm_uint8) return false;
     *out = (struct nest){.bank = m->xm_bytes / m->xm_banks / m->n};
     if (kind <= HD_V_vx_kind_am_f32)
-        out->bank = hd_am_words(m) / AM_BANKS, out->first_bit = HD_BANK_AM;
+        out->bank = hd_am_words(m) / HD_AM_BANKS, out->first_bit = HD_BANK_AM;
     if (!dw) {
         out->loops = 4;
         for (int l = 0; l < 4; l++) {
@@ -119,7 +120,7 @@ static bool operand(const struct hd_machine *m, const struct hd_slot_op *op, int
 /* Banks of AM that results go to. */
 static uint64_t am_written(const struct hd_machine *m, const struct hd_slot_op *op) {
     int64_t dest = hd_op_field(op, HD_F_vx_d_kind), lo = hd_op_field(op, HD_F_vx_d), hi = lo;
-    const int64_t bank = hd_am_words(m) / AM_BANKS;
+    const int64_t bank = hd_am_words(m) / HD_AM_BANKS;
     if (dest != HD_V_vx_dest_am_f32 && dest != HD_V_vx_dest_am_int32) return 0;
     for (int l = 0; l < 4; l++) {
         int64_t d = (hd_op_field(op, HD_F_vx_n0 + l) - 1) * hd_op_field(op, HD_F_vx_ds0 + l);
@@ -143,7 +144,7 @@ void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int
                     struct hd_vx_reads *out) {
     struct nest x;
     bool map = op->code != hd_isa_ops[HD_OP_vx_dw].code;
-    out->banks = 0, out->b_part = 1, out->results = 1;
+    out->banks = 0, out->b_part = 1;
     out->each = hd_vx_least_cycles(m, op, iterations);
     out->writes = map ? am_written(m, op) : 0;
     out->room = m->n > 32 ? 128 : 64;
@@ -158,7 +159,9 @@ void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int
     }
     for (int l = 0; map && l < hd_op_field(op, HD_F_vx_nred); l++)
         out->b_part /= (double)hd_op_field(op, HD_F_vx_n0 + l);
-    if (map) out->results = out->b_part;
+    out->results = map ? out->b_part
+                       : (double)(hd_op_field(op, HD_F_vx_n1) * hd_op_field(op, HD_F_vx_n3)) /
+                             (double)iterations;
     if (!map && hd_op_field(op, HD_F_vx_b_kind) <= HD_V_vx_kind_am_f32)
         out->b_part = 1 / (double)(hd_op_field(op, HD_F_vx_n2) * hd_op_field(op, HD_F_vx_sx));
 }

@@ -15,7 +15,6 @@ struct hd_bank_runs {
         uint64_t banks; /* bit b: bank b of XM; HD_BANK_AM + b: of AM */
     } run[HD_BANK_RUNS];
 };
-enum { HD_BANK_AM = 32 };
 
 /* An operation that comes first where others want its bank: of MX, or before stores of VX. */
 struct hd_bank_user {
@@ -67,8 +66,9 @@ double hd_vx_least_cycles(const struct hd_machine *m, const struct hd_slot_op *o
 void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int64_t iterations,
                     struct hd_vx_reads *out);
 
-void hd_am_writers_add(struct hd_am_writers *w, const struct hd_machine *m,
-                       const struct hd_slot_op *op, double start, double end);
+/* Returns the words that it writes. */
+double hd_am_writers_add(struct hd_am_writers *w, const struct hd_machine *m,
+                         const struct hd_slot_op *op, double start, double end);
 
 /* Goes on until `until` or the last iteration, beside one operation of MX; p->at: where it stops.
  * w: NULL for what writes no AM. */

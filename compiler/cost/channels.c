@@ -94,11 +94,24 @@ void hd_channels_load(struct hd_channels *c, int u, int k, const struct hd_walk 
     free_loader(c, u, start + OP_FREE);
 }
 
+double hd_channels_wait(const struct hd_writer *w, uint64_t fills, double from, double to) {
+    const uint64_t both = fills & w->banks;
+    const double begin = hd_later(from, w->from), left = w->to - begin;
+    if (!both || left <= 0 || to <= begin) return 0;
+    double part = w->part * __builtin_popcountll(both) / __builtin_popcountll(fills);
+    double wait = part < 1 ? (hd_sooner(to, w->to) - begin) * part / (1 - part) : left;
+    return hd_sooner(wait, left * part);
+}
+
 /* The burst waits in the register of the arbiter until memory has room. */
 double hd_channels_ask(struct hd_channels *c, int u, double at, double cycles) {
     struct hd_reads *r = &c->reads;
     r->accepted = hd_later(at, r->all.of[r->all.next] - 1); /* as one is done */
-    r->data = hd_later(hd_later(r->accepted + c->latency + 1, r->data), c->filled[u]) + cycles;
+    double from = hd_later(hd_later(r->accepted + c->latency + 1, r->data), c->filled[u]);
+    r->data = from + cycles;
+    for (int i = 0; i < 2 && u == HD_UNIT_lx; i++)
+        r->data += hd_channels_wait(&c->writer[i], first_load(c, u)->r.op->writes_banks, from,
+                                    from + cycles);
     ends(&r->all, HD_N_open_bursts, r->data), ends(&r->of[u], HD_N_open_bursts, r->data);
     return r->data;
 }
@@ -115,7 +128,7 @@ static double asks(const struct hd_channels *c, int u) {
 
 int hd_channels_asker(const struct hd_channels *c, double *out_at) {
     double lx = asks(c, HD_UNIT_lx), lw = asks(c, HD_UNIT_lw);
-    *out_at = lx < lw ? lx : lw;
+    *out_at = hd_sooner(lx, lw);
     if (*out_at >= NEVER) return -1;
     if (lx != lw) return lx < lw ? HD_UNIT_lx : HD_UNIT_lw;
     int64_t beats = hd_walk_burst(&c->loads[HD_UNIT_lx].of[c->loads[HD_UNIT_lx].first].r);

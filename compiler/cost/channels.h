@@ -38,8 +38,15 @@ struct hd_writes {                         /* the write channel */
     double before; /* AW of the last burst in front of the last store's last run */
 };
 
+/* What MX or VX writes on chip while it is at an operation: `part` of its cycles. */
+struct hd_writer {
+    double from, to, part;
+    uint64_t banks;
+};
+
 struct hd_channels {
     double latency;
+    struct hd_writer writer[2]; /* MX, VX */
     struct hd_loads loads[HD_UNITS];
     double filled[HD_UNITS]; /* when LX (LW) has written what it took on last */
     struct hd_reads reads;
@@ -52,10 +59,16 @@ struct hd_channels {
 static inline double hd_later(double a, double b) {
     return a > b ? a : b;
 }
+static inline double hd_sooner(double a, double b) {
+    return a < b ? a : b;
+}
 /* Load number k of unit u begins. */
 void hd_channels_load(struct hd_channels *c, int u, int k, const struct hd_walk *r, double start);
 /* A store begins; returns when it is done. */
 double hd_channels_store(struct hd_channels *c, const struct hd_bursts *r, double start);
+
+/* LX, which fills these banks in these cycles, waits for so many that the writer takes. */
+double hd_channels_wait(const struct hd_writer *w, uint64_t fills, double from, double to);
 
 /* Unit u asks for a burst that holds the data channel for so many cycles: when its data end. */
 double hd_channels_ask(struct hd_channels *c, int u, double at, double cycles);

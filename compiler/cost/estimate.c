@@ -211,10 +211,30 @@ static void begin_vx(struct timing *t, const struct hd_slot_op *op, double begin
     if (store >= 0) hold_for_vx(t, store);
 }
 
+/* LX waits a cycle for each of so many words that MX (VX) writes to the bank that it fills, and the
+ * channel with it if its data are under way: not for padding. */
+static void hold_load(struct timing *t, const struct hd_slot_op *by, double words) {
+    const double end = t->c.free[by->unit];
+    struct hd_writer *w = &t->c.writer[by->unit == HD_UNIT_vx];
+    *w = (struct hd_writer){t->now, end, words / (end - t->now), by->writes_banks};
+    int k = t->next[HD_UNIT_lx] - 1;
+    if (k < 0 || t->c.filled[HD_UNIT_lx] <= t->now) return;
+    double wait = hd_channels_wait(w, t->s->ops[t->s->by_number[HD_UNIT_lx][k]].writes_banks,
+                                   t->now, t->c.filled[HD_UNIT_lx]);
+    if (wait <= 0) return;
+    for (; k >= 0 && (t->c.done[HD_UNIT_lx][k] < 0 || t->c.done[HD_UNIT_lx][k] > t->now); k--)
+        if (t->c.done[HD_UNIT_lx][k] > 0) t->c.done[HD_UNIT_lx][k] += wait;
+    const struct hd_ends *asked = &t->c.reads.of[HD_UNIT_lx];
+    double last = asked->of[(asked->next + HD_N_open_bursts - 1) % HD_N_open_bursts];
+    if (last > t->now) t->c.reads.data += wait;
+    t->c.filled[HD_UNIT_lx] += wait;
+}
+
 static void begin_mx(struct timing *t, const struct hd_slot_op *op) {
     int store = first_store(t, op->reads_banks);
     if (store >= 0) hold_for_mx(t, store, op);
-    hd_am_writers_add(&t->mx_writes, t->s->lo->m, op, t->now, t->c.free[HD_UNIT_mx]);
+    hold_load(t, op,
+              hd_am_writers_add(&t->mx_writes, t->s->lo->m, op, t->now, t->c.free[HD_UNIT_mx]));
     bool drains = t->vx.writes && t->c.done[HD_UNIT_vx][t->next[HD_UNIT_vx] - 1] > t->now;
     if (!drains && !at_work(t, HD_UNIT_vx)) return;
     hd_vx_go_on(&t->vx, &t->vx_at, &t->mx, &t->mx_writes, t->now);
@@ -231,35 +251,6 @@ static void begin_store(struct timing *t, const struct hd_slot_op *op) {
     if (mx && mx->reads_banks & op->reads_banks) hold_for_mx(t, k, mx);
     const struct hd_slot_op *vx = at_work(t, HD_UNIT_vx);
     if (vx && vx->reads_banks & op->reads_banks) hold_for_vx(t, k);
-}
-
-/* Results of a vector operation. */
-static int64_t results(const struct hd_slot_op *op) {
-    int64_t n = hd_op_field(op, HD_F_vx_n1) * hd_op_field(op, HD_F_vx_n3), of[4];
-    if (op->code == hd_isa_ops[HD_OP_vx_dw].code) return n;
-    for (int l = 0; l < 4; l++) of[l] = hd_op_field(op, HD_F_vx_n0 + l);
-    n = 1;
-    for (int64_t l = hd_op_field(op, HD_F_vx_nred); l < 4; l++) n *= of[l];
-    return n;
-}
-
-/* LX waits a cycle for each result that VX writes to the bank that it fills, and the channel with
- * it if its data are under way: not for padding. */
-static void hold_load(struct timing *t, const struct hd_slot_op *vx) {
-    int k = t->next[HD_UNIT_lx] - 1;
-    if (k < 0 || t->c.filled[HD_UNIT_lx] <= t->now) return;
-    uint32_t fills = t->s->ops[t->s->by_number[HD_UNIT_lx][k]].writes_banks;
-    uint32_t both = fills & vx->writes_banks;
-    if (!both) return;
-    double beside = (t->c.filled[HD_UNIT_lx] - t->now) / (t->c.free[HD_UNIT_vx] - t->now);
-    double wait = (double)results(vx) * (beside < 1 ? beside : 1) * __builtin_popcount(both) /
-                  __builtin_popcount(fills);
-    for (; k >= 0 && (t->c.done[HD_UNIT_lx][k] < 0 || t->c.done[HD_UNIT_lx][k] > t->now); k--)
-        if (t->c.done[HD_UNIT_lx][k] > 0) t->c.done[HD_UNIT_lx][k] += wait;
-    const struct hd_ends *asked = &t->c.reads.of[HD_UNIT_lx];
-    double last = asked->of[(asked->next + HD_N_open_bursts - 1) % HD_N_open_bursts];
-    if (last > t->now) t->c.reads.data += wait;
-    t->c.filled[HD_UNIT_lx] += wait;
 }
 
 /* When the front of unit u offers its next operation; NEVER while that is not known. */
@@ -302,7 +293,7 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
         if (u == HD_UNIT_vx) {
             double behind = vx_free + (double)(t->vx_late - vector_late(t, op));
             begin_vx(t, op, hd_later(hd_later(start, behind), drained(t, op)));
-            hold_load(t, op);
+            hold_load(t, op, t->vx.results * (double)iterations(op));
             return;
         }
         t->c.free[u] = start + (double)iterations(op);

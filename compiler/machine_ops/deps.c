@@ -116,9 +116,16 @@ void hd_ops_touch(struct hd_ops *s, enum hd_space space, int64_t lo, int64_t hi,
         s->needs[u] = (uint32_t)need;
     }
     if (space == HD_SPACE_XM) {
-        uint32_t *banks = write ? &op->writes_banks : &op->reads_banks;
-        *banks |=
-            (UINT32_C(2) << ((hi - 1) >> s->bank_shift)) - (UINT32_C(1) << (lo >> s->bank_shift));
+        uint64_t banks =
+            (UINT64_C(2) << ((hi - 1) >> s->bank_shift)) - (UINT64_C(1) << (lo >> s->bank_shift));
+        if (write)
+            op->writes_banks |= banks;
+        else
+            op->reads_banks |= (uint32_t)banks;
+    } else if (space == HD_SPACE_AM && write) {
+        const int64_t bank = hd_am_words(s->lo->m) / HD_AM_BANKS;
+        op->writes_banks |= ((UINT64_C(2) << (hi - 1) / bank) - (UINT64_C(1) << lo / bank))
+                            << HD_BANK_AM;
     }
     mark(s, write ? &s->wrote[space][op->unit] : &s->read[space][op->unit], s->n_granules[space],
          first, last + 1, op->number);

@@ -25,14 +25,14 @@ enum hd_space {
     HD_SPACE_ARENA,
     HD_SPACES
 };
-enum { HD_PAIRS = HD_UNITS * HD_UNITS };
+enum { HD_PAIRS = HD_UNITS * HD_UNITS, HD_BANK_AM = 32, HD_AM_BANKS = 2 };
 struct hd_slot_op {
     uint8_t unit, code;
     uint16_t tag;
     int number;            /* among the operations of its unit, from 1 */
     uint32_t wait, signal; /* masks */
     uint32_t reads_banks;  /* of XM */
-    uint32_t writes_banks; /* of XM that it writes */
+    uint64_t writes_banks; /* bit b: bank b of XM; HD_BANK_AM + b: of AM */
     int after[HD_UNITS];   /* number of the operation of each unit that it waits for, 0 = none */
     int knows[HD_UNITS];   /* operations of each unit that are complete when this one starts */
     uint32_t words[HD_PARAM_WORDS];
