@@ -381,6 +381,8 @@ hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g) {
         free(order);
         hd_pass_dce(g);
     }
+    hd_qdq_turn_products(g);
+    hd_pass_dce(g);
     hd_qdq_unsigned_weights(g);
     return HD_OK;
 }

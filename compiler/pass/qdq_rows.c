@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "compiler/pass/qdq.h"
+#include "compiler/pass/rewrite.h"
 #include "runtime/base/num.h"
 
 /* t = factor * the tensor returned: products by constants of one element in front of t. */
@@ -132,6 +133,66 @@ bool hd_qdq_layernorm(struct hd_qmatch *m, int node) {
         hd_attr_set_int(m->g, id, "x_zp", p.zp);
     }
     return true;
+}
+
+/* Swaps the last two dimensions of t. */
+static void swap_last(const struct hd_tensor *t, int64_t out[HD_MAX_RANK]) {
+    for (int d = 0; d < t->rank; d++) out[d] = t->dim[d];
+    out[t->rank - 2] = t->dim[t->rank - 1], out[t->rank - 1] = t->dim[t->rank - 2];
+}
+
+static void emit_transpose(hd_graph *g, const char *name, int from, int to) {
+    const int rank = g->tensors[from].rank;
+    int64_t perm[HD_MAX_RANK];
+    for (int d = 0; d < rank; d++) perm[d] = d;
+    perm[rank - 2] = rank - 1, perm[rank - 1] = rank - 2;
+    int id = hd_graph_node(g, HD_IR_transpose, name, 1, &from, 1, &to);
+    hd_attr_set_ints(g, id, "perm", rank, perm);
+}
+
+/* What t is the transposed of, by its last two dimensions; -1: of nothing. */
+static int transposed_from(const hd_graph *g, int t) {
+    const struct hd_node *n = hd_qdq_maker(g, t);
+    const struct hd_tensor *x = n ? &g->tensors[n->in[0]] : NULL;
+    int64_t perm[HD_MAX_RANK];
+    if (!x || n->op != HD_IR_transpose || !x->known || x->rank < 2) return -1;
+    if (hd_attr_ints(n, "perm", perm, HD_MAX_RANK, 0) != x->rank) return -1;
+    for (int d = 0; d < x->rank; d++) {
+        int of = d < x->rank - 2 ? d : 2 * x->rank - 3 - d;
+        if (perm[d] != of) return -1;
+    }
+    return n->in[0];
+}
+
+void hd_qdq_turn_products(hd_graph *g) {
+    for (size_t i = 0, end = g->n_nodes; i < end; i++) {
+        const struct hd_node n = g->nodes[i];
+        if (n.dead || n.op != HD_IR_qmatmul || n.n_in != 2 || hd_attr_int(&n, "a_zp", 0) ||
+            !hd_attr_int(&n, "b_zp", 0))
+            continue;
+        int c = transposed_from(g, n.in[1]);
+        const struct hd_tensor a = g->tensors[n.in[0]], y = g->tensors[n.out[0]];
+        if (c < 0 || !a.known || !y.known || a.data || a.rank != y.rank ||
+            g->tensors[c].rank != y.rank)
+            continue;
+        int64_t dim[HD_MAX_RANK];
+        const char *name = g->tensors[n.in[0]].name;
+        swap_last(&a, dim);
+        int left =
+            hd_graph_tensor(g, hd_sprintf(g->arena, "%s.turned", name), a.dtype, a.rank, dim);
+        swap_last(&y, dim);
+        int turned =
+            hd_graph_tensor(g, hd_sprintf(g->arena, "%s.turned", y.name), y.dtype, y.rank, dim);
+        emit_transpose(g, hd_sprintf(g->arena, "%s.turned", n.name), n.in[0], left);
+        const int in[2] = {c, left};
+        int id = hd_graph_node(g, HD_IR_qmatmul, n.name, 2, in, 1, &turned);
+        hd_pass_copy_attrs(g, id, (int)i);
+        hd_attr_set_int(g, id, "a_zp", hd_attr_int(&n, "b_zp", 0));
+        hd_attr_set_int(g, id, "b_zp", 0);
+        hd_graph_kill(g, (int)i);
+        hd_graph_swap_names(g, id, (int)i);
+        emit_transpose(g, hd_sprintf(g->arena, "%s.back", g->nodes[id].name), turned, n.out[0]);
+    }
 }
 
 /* Only products read it, as their first operand. */
