@@ -40,8 +40,8 @@ int hd_qdq_emit_to(struct hd_qmatch *m, enum hd_ir_op op, int named, int n_in, c
 bool hd_qdq_product(struct hd_qmatch *m);
 bool hd_qdq_softmax(struct hd_qmatch *m, int node);
 bool hd_qdq_layernorm(struct hd_qmatch *m, int node);
-/* a c' with c' a transposed tensor that has a zero point, where a has none, becomes (c a')': what
- * MX reads as weights has none then. With one it takes three products. */
+/* a p' with p' transposed probabilities, which have a zero point, where a has none, becomes (p
+ * a')': what MX reads as weights has none then. With one it takes three products. */
 void hd_qdq_turn_products(hd_graph *g);
 /* Probabilities that only products read get the zero point 0, as unsigned bytes. */
 void hd_qdq_unsigned_weights(hd_graph *g);

@@ -171,9 +171,10 @@ void hd_qdq_turn_products(hd_graph *g) {
             !hd_attr_int(&n, "b_zp", 0))
             continue;
         int c = transposed_from(g, n.in[1]);
+        const struct hd_node *maker = c < 0 ? NULL : hd_qdq_maker(g, c);
         const struct hd_tensor a = g->tensors[n.in[0]], y = g->tensors[n.out[0]];
-        if (c < 0 || !a.known || !y.known || a.data || a.rank != y.rank ||
-            g->tensors[c].rank != y.rank)
+        if (!maker || maker->op != HD_IR_qsoftmax || !a.known || !y.known || a.dtype != HD_I8 ||
+            a.data || a.rank != y.rank || g->tensors[c].rank != y.rank)
             continue;
         int64_t dim[HD_MAX_RANK];
         const char *name = g->tensors[n.in[0]].name;
