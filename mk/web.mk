@@ -4,9 +4,9 @@
 WEB      := build/web
 WEB_PAGE := $(WEB)/heddle.html
 EMCC     ?= emcc
-WEB_LEFT_OUT := compiler/cli/% compiler/bench/% compiler/explore/% compiler/train/% $(filter-out compiler/calibrate/run.c,$(wildcard compiler/calibrate/*.c)) \
+WEB_LEFT_OUT := compiler/cli/% compiler/bench/% compiler/command/json_read.c compiler/explore/% compiler/train/% $(filter-out compiler/calibrate/run.c,$(wildcard compiler/calibrate/*.c)) \
     $(filter-out compiler/session/devices.c,$(wildcard compiler/session/*.c)) compiler/loop/% compiler/compare/first_diff.c compiler/compare/models.c compiler/compare/capture.c \
-    compiler/tensors/npy.c compiler/tensors/image% compiler/report/picture.c compiler/report/waves.c compiler/api/quantize.c compiler/api/train.c compiler/tune/% compiler/schedules/% \
+    compiler/tensors/npy.c compiler/tensors/image% compiler/report/picture.c compiler/report/waves.c compiler/api/quantize.c compiler/api/train.c compiler/tune/% compiler/schedules/% compiler/kept.c \
     cpu_ref/cpu% gpu_ref/% driver/% runtime/train/% runtime/ranks/% runtime/devices.c runtime/base/plugin.c \
     runtime/base/socket.c sim/rtl_dev.c sim/rtl_find.c sim/rtl_jobs.c sim/rtl_part.c sim/iss_cut.c
 WEB_SRCS := $(filter-out $(WEB_LEFT_OUT),$(SRCS)) $(wildcard scripts/web/*.c)

@@ -3,6 +3,7 @@
 #define HD_COMMAND_JSON_H
 
 #include <json-c/json.h>
+#include <stddef.h>
 #include <stdint.h>
 
 void hd_json_str(json_object *o, const char *key, const char *v); /* NULL as null */

@@ -69,14 +69,15 @@ uint32_t drive(Vunit &top, uint32_t a, uint32_t, uint32_t *) {
 constexpr int kDelay = 4;
 uint32_t drive(Vunit &top, uint32_t a, uint32_t b, uint32_t *) {
     top.b_i = b;
-    return as_bits(as_float(a) * as_float(b));
+    return as_bits(hd_flush(hd_flush(as_float(a)) * hd_flush(as_float(b))));
 }
 #elif defined UNIT_add
 constexpr int kDelay = 4;
 uint32_t drive(Vunit &top, uint32_t a, uint32_t b, uint32_t *) {
     top.b_i = b;
     top.sub_i = chance(50);
-    return as_bits(top.sub_i ? as_float(a) - as_float(b) : as_float(a) + as_float(b));
+    const float x = hd_flush(as_float(a)), y = hd_flush(as_float(b));
+    return as_bits(hd_flush(top.sub_i ? x - y : x + y));
 }
 #elif defined UNIT_to_int
 constexpr int kDelay = 3;

@@ -19,6 +19,7 @@ PROOF_SECONDS = 30   # of processor time, for one survivor
 PROOF_BYTES = 2 << 30
 BENCH_SECONDS = 600  # of processor time, for all mutants of a unit
 SEL_BITS = 12
+PACKAGES = ["hw/rtl/hd_bus_pkg.sv", "hw/rtl/hd_f32_pkg.sv"]  # beside those that are generated
 PROOFS = os.environ.get("PROOFS", "bar")  # survivors: all, none, or until the bar is reached
 
 # unit: (bench, files of hw/rtl, the unit first; sizes). Only the unit itself is broken, not what is inside it.
@@ -81,7 +82,7 @@ def depends_on(gen, unit, count):
     for tool in ("yosys", "verilator"):
         h.update(subprocess.run([tool, "--version"] if tool == "verilator" else [tool, "-V"], stdout=subprocess.PIPE).stdout)
     for name in ([__file__, f"{HERE}/mut_{bench}.cc", "hw/rtl/hd_assert.svh"] + [f"hw/rtl/{f}.sv" for f in files.split()] +
-                 [f"{gen}/hd_isa_pkg.sv", f"{gen}/hd_reg_pkg.sv", f"{gen}/tiny/hd_cfg_pkg.sv", "hw/rtl/hd_bus_pkg.sv"] +
+                 [f"{gen}/hd_isa_pkg.sv", f"{gen}/hd_reg_pkg.sv", f"{gen}/tiny/hd_cfg_pkg.sv"] + PACKAGES +
                  sorted(glob.glob(f"{HERE}/*.h") + glob.glob("test/rtl/*.h") + glob.glob("runtime/base/*.[ch]") +
                         glob.glob("isa/*.def"))):
         with open(name, "rb") as f:
@@ -107,7 +108,7 @@ def make_netlists(work, gen, unit, count):
     """Writes the mutated netlist as Verilog; returns the list of mutations."""
     _, files, sizes = UNITS[unit]
     files = files.split()
-    packages = f"{gen}/hd_isa_pkg.sv {gen}/hd_reg_pkg.sv {work}/{unit}_cfg_pkg.sv hw/rtl/hd_bus_pkg.sv"
+    packages = f"{gen}/hd_isa_pkg.sv {gen}/hd_reg_pkg.sv {work}/{unit}_cfg_pkg.sv " + " ".join(PACKAGES)
     sources = " ".join([f"{work}/{unit}.sv"] + [f"hw/rtl/{f}.sv" for f in files[1:]])
     with open(f"hw/rtl/{files[0]}.sv") as f, open(f"{gen}/tiny/hd_cfg_pkg.sv") as g:
         text, package = with_sizes(f.read(), g.read(), sizes)
@@ -123,8 +124,9 @@ def make_netlists(work, gen, unit, count):
     lines = [l.strip() for l in open(f"{work}/{unit}.list") if "-mode none" not in l and exists(l, reads)]
     script = "\n".join([f"read_rtlil {il}"] + [
         l.replace("mutate ", f"mutate -ctrl mutsel {SEL_BITS} {i} ", 1) for i, l in enumerate(lines, 1)] +
-        # for the proofs, memories become a module of their own, and are cut off like those that are there
-        [f"write_verilog -noattr {work}/{unit}.v", "splitnets -driver unit", "setattr -set submod \"memories\" unit/t:$mem_v2",
+        # Verilator 5.006 takes a wire wrongly, parts of which a mutant drives: each part gets a name. For the proofs,
+        # memories become a module of their own, and are cut off like those that are there.
+        ["splitnets -driver unit", f"write_verilog -noattr {work}/{unit}.v", "setattr -set submod \"memories\" unit/t:$mem_v2",
          "submod unit", f"write_rtlil {work}/{unit}.mut.il"])
     with open(f"{work}/{unit}.ys", "w") as f:
         f.write(script + "\n")
