@@ -148,8 +148,8 @@ Op draw() {
 void put(Vunit &top, const Op &o) {
     uint32_t p[HD_PARAM_WORDS] = {};
     auto set = [&](int field, int64_t v) {
-        const hd_field_info &f = hd_isa_fields[field]; // what does not fit is cut
-        p[f.word] |= (uint32_t(v) & hd_field_mask(&f)) << f.lsb;
+        const hd_field_place f = hd_field_places[field]; // what does not fit is cut
+        p[f.word] |= (uint32_t(v) & hd_field_mask(f)) << f.lsb;
     };
     set(HD_F_mx_nred, o.nred), set(HD_F_mx_accumulate, o.accumulate);
     set(HD_F_mx_x_unsigned, o.uns);

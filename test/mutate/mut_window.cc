@@ -3,30 +3,33 @@
 
 namespace {
 
-struct Due {
-    bool sum;
-    unsigned tag;
-    int32_t dot;
+struct Due { // of a vector; last: it ends a window
+    bool last;
+    unsigned slot;
+    int32_t sum;
 };
 
 struct Bench {
     Dut &d;
-    Due pipe[3] = {};
+    Due pipe[4] = {};
     uint64_t pm_now = 0;
     bool pm_known = false;
 
-    // One cycle: what was given 2 cycles ago is announced, 3 cycles ago is the sum.
+    // One cycle: what was given 2 cycles ago is announced, 4 cycles ago is the sum.
     bool step(Due due) {
         Vunit &top = d.top;
         d.clock();
-        pipe[2] = pipe[1], pipe[1] = pipe[0], pipe[0] = due;
-        if (bool(top.valid_o) != pipe[1].sum) return false;
-        if (pipe[1].sum && top.tag_o != pipe[1].tag) return false;
+        pipe[3] = pipe[2], pipe[2] = pipe[1], pipe[1] = pipe[0], pipe[0] = due;
+        if (bool(top.valid_o) != pipe[1].last) return false;
+        if (pipe[1].last && top.slot_o != pipe[1].slot) return false;
         if (pm_known && top.pm_o != pm_now) return false;
-        if (pipe[2].sum && int32_t(top.dot_o) != pipe[2].dot) return false;
+        if (pipe[3].last && int32_t(top.sum_o) != pipe[3].sum) return false;
         top.load_lo_i = top.load_hi_i = top.load_pm_i = 0;
         top.in_valid_i = 0;
         top.in_sum_i = unsigned(rng() & 1);
+        top.in_first_i = unsigned(rng() & 1), top.in_last_i = unsigned(rng() & 1);
+        top.in_adds_i = unsigned(rng() & 1), top.base_i = uint32_t(rng());
+        top.in_slot_i = unsigned(rng() & 31);
         top.width_i = unsigned(rng() & 3);
         top.in_pairs_i = unsigned(rng() & 1);
         top.x_i = unsigned(rng() & 255), top.before_i = unsigned(rng() & 255);
@@ -69,32 +72,38 @@ bool run(Dut &d) {
         }
         const bool pairs = chance(50); // an input is one column, or two
         int x[4][16];
-        for (int c = pairs; c < width; c += 1 + pairs)
+        for (int c = pairs; c < width; c += 1 + pairs) {
+            const bool ends = c >= cols - 1 && pick(0, 3) != 0, adds = chance(50);
+            uint32_t sum = 0;
             for (int r = 0; r < rows; r++) {
                 uint8_t byte[2];
                 for (int i = 0; i <= pairs; i++) {
                     byte[i] = chance(20) ? uint8_t(chance(50) ? 255 : 128) : uint8_t(rng());
                     x[r][c - i] = (uns ? byte[i] : int8_t(byte[i])) + imm;
                 }
-                Due due = {c >= cols - 1 && pick(0, 3) != 0, unsigned(rng() & 31), 0};
-                for (int k = 0; due.sum && k < cols; k++)
-                    due.dot += x[r][c - cols + 1 + k] * taps[r * cols + k];
                 top.in_valid_i = 1;
-                top.in_sum_i = due.sum;
+                top.in_sum_i = ends;
+                top.in_first_i = r == 0, top.in_last_i = r == rows - 1;
+                top.in_adds_i = adds;
+                if (r == 0 && adds) sum = top.base_i;
+                for (int k = 0; ends && k < cols; k++)
+                    sum += uint32_t(x[r][c - cols + 1 + k] * taps[r * cols + k]);
+                Due due = {ends && r == rows - 1, unsigned(rng() & 31), int32_t(sum)};
                 top.in_row_i = unsigned(r);
                 top.in_unsigned_i = uns;
                 top.in_imm_i = unsigned(imm) & 0x3ff;
-                top.in_tag_i = due.tag;
+                top.in_slot_i = due.slot;
                 top.x_i = byte[0];
                 top.in_pairs_i = pairs;
                 if (pairs) top.before_i = byte[1];
                 if (!b.step(due)) return false;
                 if (pick(0, 4) == 0 && !b.step({})) return false;
             }
+        }
         if (chance(10)) { // a reset drops what is under way
             top.rst_ni = 0;
             top.in_valid_i = top.in_sum_i = 1;
-            for (Due &p : b.pipe) p.sum = false;
+            for (Due &p : b.pipe) p.last = false;
             if (!b.step({})) return false;
             top.rst_ni = 1;
         }

@@ -36,7 +36,7 @@ UNITS = {
     "transpose": ("transpose", "hd_vx_transpose", "N=4"),
     "lx_data": ("lx_data", "hd_lx_data hd_fifo", ""),
     "run_nest": ("run", "hd_run_nest", ""),
-    "run_join": ("run", "hd_run_join", ""),
+    "run_join": ("run", "hd_run_join", "Scaled=1'b1"),
     "burst": ("burst", "hd_burst", ""),
     "mx": ("mx", "hd_mx hd_mac_array hd_mac2 hd_ram hd_nest", "N=2 XmBytes=512 AmWords=32 WmWords=16"),
     "fn": ("f32", "hd_vx_fn", "Lanes=1"),
