@@ -99,7 +99,7 @@ uint32_t drive(Vunit &top, uint32_t a, uint32_t, uint32_t *mask) {
 constexpr int kDelay = 8;
 #define RANDOM 200000 // low bits of its products show seldom
 uint32_t drive(Vunit &top, uint32_t a, uint32_t, uint32_t *) {
-    top.fn_i = unsigned(pick(1, 7));
+    top.fn_i = unsigned(pick(HD_FN_EXP, HD_FN_SIGMOID));
     if (chance(75)) a = (a & 0x807fffff) | uint32_t(pick(98, 134)) << 23; // where functions bend
     top.a_i = a;
     return as_bits(hd_fn((enum hd_fn)top.fn_i, as_float(as_bits(as_float(a)))));

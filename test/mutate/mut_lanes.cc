@@ -68,7 +68,9 @@ bool compares(const oracle::Op &o) {
 oracle::Op draw(const oracle::Op &like, bool first) {
     oracle::Op o;
     o.dw = first ? chance(20) : like.dw;
-    o.vx_fn = first ? (chance(35) ? pick(1, 7) : 0) : like.vx_fn ? pick(1, 7) : 0;
+    o.vx_fn = first        ? (chance(35) ? pick(HD_FN_EXP, HD_FN_SIGMOID) : 0)
+              : like.vx_fn ? pick(HD_FN_EXP, HD_FN_SIGMOID)
+                           : 0;
     o.vx_a_kind = o.dw ? pick(2, 3) : pick(0, 6);
     o.vx_b_kind = !o.dw ? pick(0, 6) : chance(50) ? 4 : 0; // 0: sums go on
     o.vx_alu = o.dw ? 0 : pick(0, 5);
@@ -115,11 +117,13 @@ uint32_t fetch(int64_t kind, int64_t imm, uint32_t am, uint8_t xm, uint32_t pm) 
 // From the reduced value on, as oracle::vx_lane but from operands at hand.
 uint32_t finish(const oracle::Op &o, int lane, uint32_t t, const Operands &v) {
     if (o.vx_use_bias && !is_f32(o.vx_a_kind)) t += v.bias[lane];
-    float a = (is_f32(o.vx_a_kind) ? as_float(t) : float(int32_t(t))) *
-              as_float(o.vx_scale_pm ? v.scale[lane] : uint32_t(o.vx_a_scale));
+    auto scaled = [](int64_t kind, uint32_t x, uint32_t by) {
+        return oracle::vx_alu(kMul, is_f32(kind) ? hd_flush(as_float(x)) : float(int32_t(x)),
+                              hd_flush(as_float(by)));
+    };
+    float a = scaled(o.vx_a_kind, t, o.vx_scale_pm ? v.scale[lane] : uint32_t(o.vx_a_scale));
     uint32_t w = fetch(o.vx_b_kind, o.vx_b_imm, v.b_am[lane], v.b_xm[lane], v.bias[lane]);
-    float b =
-        (is_f32(o.vx_b_kind) ? as_float(w) : float(int32_t(w))) * as_float(uint32_t(o.vx_b_scale));
+    float b = scaled(o.vx_b_kind, w, uint32_t(o.vx_b_scale));
     const enum hd_fn fn = (enum hd_fn)o.vx_fn;
     float r =
         oracle::vx_alu(o.vx_alu, fn && o.vx_alu == kMul ? hd_fn(fn, as_float(as_bits(a))) : a, b);

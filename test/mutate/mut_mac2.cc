@@ -1,4 +1,5 @@
-// hd_mac2, first and last of its chain: two products of one activation, corners and random operands, with gaps.
+// hd_mac2, first and last of its chain: two products of one activation, corners and random
+// operands, with gaps.
 #include "test/mutate/mutants.h"
 
 bool run(Dut &d) {

@@ -32,7 +32,7 @@ UNITS = {
     "mac_array": ("mac", "hd_mac_array hd_mac2 hd_ram", "N=2 WmWords=4"),
     "nest": ("nest", "hd_nest", "Loops=3 Streams=2 CountBits=16"),
     "window": ("window", "hd_vx_window hd_mac2", "N=1 SlotBits=5"),
-    "result": ("result", "hd_vx_result hd_f32_to_int hd_vx_transpose", "N=4"),
+    "result": ("result", "hd_vx_result hd_f32_to_int hd_vx_transpose", "N=4 VxLanes=4"),
     "transpose": ("transpose", "hd_vx_transpose", "N=4"),
     "lx_data": ("lx_data", "hd_lx_data hd_fifo", ""),
     "run_nest": ("run", "hd_run_nest", ""),
@@ -42,7 +42,7 @@ UNITS = {
     "fn": ("f32", "hd_vx_fn", "Lanes=1"),
     "fetch": ("fetch", "hd_fetch hd_fifo hd_skid", ""),
     "lanes": ("lanes", "hd_vx_lanes hd_vx_window hd_mac2 hd_vx_fn hd_f32_from_int hd_f32_mul hd_f32_add hd_f32_to_int hd_vx_result "
-              "hd_vx_transpose", "N=4"),
+              "hd_vx_transpose", "N=4 VxLanes=4"),
 }
 
 
