@@ -35,7 +35,7 @@ struct Bench {
         top.d_slot_i = unsigned(rng() & (kSlots - 1));
         top.d_last_i = top.d_first_i = top.d_tail_i = unsigned(rng() & 1);
         if (!top.res_valid_o) return true;
-        if (due.empty()) return false;
+        if (due.empty() || !top.res_part_o) return false; // there is one group of lanes
         Out o = due.front();
         due.pop_front();
         for (int n = 0; n < kN; n++) {

@@ -98,9 +98,11 @@ def clocked_reads(il):
 
 
 def exists(line, reads):
-    """False for clock, enable and resets of a memory's read port without a clock: they are no part of the
-    circuit, and write_verilog stops at one that is not constant."""
-    m = re.search(r" -cell (\S+) -port RD_(?:CLK|EN|ARST|SRST) -portbit (\d+)", line)
+    """False for clocks of memories, and for enable and resets of a read port without a clock: write_verilog stops at
+    a port with a clock of its own, and at what is no part of the circuit and not constant."""
+    if re.search(r" -port (?:RD|WR)_CLK ", line):
+        return False
+    m = re.search(r" -cell (\S+) -port RD_(?:EN|ARST|SRST) -portbit (\d+)", line)
     return not m or reads[m[1]][-1 - int(m[2])] == "1"
 
 
