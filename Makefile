@@ -25,6 +25,11 @@ ifeq ($(BUILD),fuzz)
 CC := clang
 endif
 
+# The first build takes all cores, unless you say -j.
+ifneq ($(filter all heddle demo,$(or $(MAKECMDGOALS),all)),)
+  MAKEFLAGS += -j$(shell nproc)
+endif
+
 # `make test` and `make demo` work on a bare Debian: packages first, since the rest probes for tools.
 ifneq ($(filter test demo deps,$(MAKECMDGOALS)),)
   $(shell scripts/deps.sh 1>&2)
