@@ -48,20 +48,16 @@ static void runs_of(struct nest *x, int64_t at, struct hd_bank_runs *out) {
     add(out, x, x->loops, at);
 }
 
-/* Banks of AM that an operation of MX writes; *part: in this part of its cycles. */
-static uint64_t mx_writes(const struct hd_machine *m, const struct hd_slot_op *op, double *part) {
-    const int64_t bank = hd_am_words(m) / HD_AM_BANKS, nred = hd_op_field(op, HD_F_mx_nred);
-    int64_t lo = hd_op_field(op, HD_F_mx_a), hi = lo, inner = 1;
-    for (int l = 0; l < LOOPS; l++) {
-        int64_t n = hd_op_field(op, HD_F_mx_n0 + 4 * l),
-                d = (n - 1) * hd_op_field(op, HD_F_mx_as0 + 4 * l);
-        if (l < nred)
-            inner *= n;
-        else
-            lo += hd_min(d, 0), hi += hd_max(d, 0);
-    }
-    *part = 1 / (double)inner;
-    return ((UINT64_C(2) << hi / bank) - (UINT64_C(1) << lo / bank)) << HD_BANK_AM;
+static uint64_t am_banks(const struct hd_slot_op *op) {
+    return op->writes_banks >> HD_BANK_AM << HD_BANK_AM;
+}
+
+/* MX writes AM in this part of its cycles. */
+static double mx_write_part(const struct hd_slot_op *op) {
+    int64_t inner = 1;
+    for (int l = 0; l < hd_op_field(op, HD_F_mx_nred); l++)
+        inner *= hd_op_field(op, HD_F_mx_n0 + 4 * l);
+    return 1 / (double)inner;
 }
 
 void hd_bank_user_of_mx(const struct hd_machine *m, const struct hd_slot_op *op, double start,
@@ -73,14 +69,15 @@ void hd_bank_user_of_mx(const struct hd_machine *m, const struct hd_slot_op *op,
     }
     runs_of(&x, hd_op_field(op, HD_F_mx_x), &out->xm);
     out->any = true, out->start = start, out->end = end, out->part = 1;
-    out->am = hd_op_field(op, HD_F_mx_accumulate) ? mx_writes(m, op, &out->am_part) : 0;
+    out->am = hd_op_field(op, HD_F_mx_accumulate) ? am_banks(op) : 0;
+    out->am_part = mx_write_part(op);
 }
 
-double hd_am_writers_add(struct hd_am_writers *w, const struct hd_machine *m,
-                         const struct hd_slot_op *op, double start, double end) {
+double hd_am_writers_add(struct hd_am_writers *w, const struct hd_slot_op *op, double start,
+                         double end) {
     int i = w->next++ % HD_N_ops_in_flight;
     w->op[i].from = start + HD_T_mx_write, w->op[i].to = end + HD_T_mx_write;
-    w->op[i].banks = mx_writes(m, op, &w->op[i].part);
+    w->op[i].banks = am_banks(op), w->op[i].part = mx_write_part(op);
     return (end - start) * w->op[i].part;
 }
 
@@ -117,18 +114,6 @@ static bool operand(const struct hd_machine *m, const struct hd_slot_op *op, int
     return true;
 }
 
-/* Banks of AM that results go to. */
-static uint64_t am_written(const struct hd_machine *m, const struct hd_slot_op *op) {
-    int64_t dest = hd_op_field(op, HD_F_vx_d_kind), lo = hd_op_field(op, HD_F_vx_d), hi = lo;
-    const int64_t bank = hd_am_words(m) / HD_AM_BANKS;
-    if (dest != HD_V_vx_dest_am_f32 && dest != HD_V_vx_dest_am_int32) return 0;
-    for (int l = 0; l < 4; l++) {
-        int64_t d = (hd_op_field(op, HD_F_vx_n0 + l) - 1) * hd_op_field(op, HD_F_vx_ds0 + l);
-        if (l >= hd_op_field(op, HD_F_vx_nred)) lo += hd_min(d, 0), hi += hd_max(d, 0);
-    }
-    return ((UINT64_C(2) << hi / bank) - (UINT64_C(1) << lo / bank)) << HD_BANK_AM;
-}
-
 double hd_vx_least_cycles(const struct hd_machine *m, const struct hd_slot_op *op,
                           int64_t iterations) {
     if (op->code != hd_isa_ops[HD_OP_vx_dw].code) return m->vx_cycles;
@@ -146,7 +131,7 @@ void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int
     bool map = op->code != hd_isa_ops[HD_OP_vx_dw].code;
     out->banks = 0, out->b_part = 1;
     out->each = hd_vx_least_cycles(m, op, iterations);
-    out->writes = map ? am_written(m, op) : 0;
+    out->writes = map ? am_banks(op) : 0;
     out->room = m->n > 32 ? 128 : 64;
     for (int which = 0; which < 2; which++) {
         struct hd_bank_runs *r = &out->operand[which];

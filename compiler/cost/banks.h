@@ -67,8 +67,8 @@ void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int
                     struct hd_vx_reads *out);
 
 /* Returns the words that it writes. */
-double hd_am_writers_add(struct hd_am_writers *w, const struct hd_machine *m,
-                         const struct hd_slot_op *op, double start, double end);
+double hd_am_writers_add(struct hd_am_writers *w, const struct hd_slot_op *op, double start,
+                         double end);
 
 /* Goes on until `until` or the last iteration, beside one operation of MX; p->at: where it stops.
  * w: NULL for what writes no AM. */

@@ -233,8 +233,7 @@ static void hold_load(struct timing *t, const struct hd_slot_op *by, double word
 static void begin_mx(struct timing *t, const struct hd_slot_op *op) {
     int store = first_store(t, op->reads_banks);
     if (store >= 0) hold_for_mx(t, store, op);
-    hold_load(t, op,
-              hd_am_writers_add(&t->mx_writes, t->s->lo->m, op, t->now, t->c.free[HD_UNIT_mx]));
+    hold_load(t, op, hd_am_writers_add(&t->mx_writes, op, t->now, t->c.free[HD_UNIT_mx]));
     bool drains = t->vx.writes && t->c.done[HD_UNIT_vx][t->next[HD_UNIT_vx] - 1] > t->now;
     if (!drains && !at_work(t, HD_UNIT_vx)) return;
     hd_vx_go_on(&t->vx, &t->vx_at, &t->mx, &t->mx_writes, t->now);
