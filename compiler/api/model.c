@@ -48,6 +48,8 @@ hd_status hd_net_compile(hd_ctx *ctx, const hd_net *net, const struct hd_build *
                                    .keep_all = b->keep_all,
                                    .host_only = b->host_only};
     hd_graph *copy = NULL;
+    if (b->cache_mib < 0)
+        return hd_fail(ctx, HD_INVALID, "compile: cache_mib is %d, want 0 or more", b->cache_mib);
     TRY(machine_of(ctx, b->machine, b->set, b->n_set, &o.machine));
     TRY(hd_net_check(ctx, net));
     hd_arena *a = hd_arena_create();

@@ -32,7 +32,8 @@ static PyObject *machine_values(PyObject *module, PyObject *args) {
     return list;
 }
 
-/* compile(net, machine, settings, host_only, keep_all, in_order, memory_latency, devices) */
+/* compile(net, machine, settings, host_only, keep_all, in_order, memory_latency, devices,
+ * cache_mib) */
 static PyObject *compile(PyObject *module, PyObject *args) {
     PyObject *o, *settings, *result = NULL;
     struct hd_build b = {0};
@@ -40,8 +41,8 @@ static PyObject *compile(PyObject *module, PyObject *args) {
     Py_ssize_t n_set = 0;
     hd_model *m = NULL;
     struct ext_call c;
-    if (!PyArg_ParseTuple(args, "OsOpppIz", &o, &b.machine, &settings, &host_only, &keep_all,
-                          &in_order, &b.memory_latency, &b.devices))
+    if (!PyArg_ParseTuple(args, "OsOpppIzi", &o, &b.machine, &settings, &host_only, &keep_all,
+                          &in_order, &b.memory_latency, &b.devices, &b.cache_mib))
         return NULL;
     const hd_net *net = ext_pointer(module, o, EXT_NET);
     if (!net) return NULL;

@@ -132,6 +132,19 @@ def test_options(digits, image):
     assert heddle.compile(DIGITS, "tiny", in_order=True).run(image).cycles > plain
 
 
+def test_compiled_before(image, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    plain = heddle.compile(DIGITS, "tiny").run(image)
+    assert not list(tmp_path.rglob("*"))
+    for _ in range(2):
+        r = heddle.compile(DIGITS, "tiny", cache_mib=8).run(image)
+        assert np.array_equal(r[0], plain[0]) and r.cycles == plain.cycles
+        kept = [f for f in (tmp_path / "heddle" / "compiled").iterdir() if f.stat().st_size > 1000]
+        assert len(kept) == 1
+    with pytest.raises(heddle.Error, match="cache_mib is -1"):
+        heddle.compile(DIGITS, "tiny", cache_mib=-1)
+
+
 def test_files(digits, image, tmp_path):
     path = tmp_path / "digits.hdl"
     digits.save(path)

@@ -117,7 +117,7 @@ def parse(text, name="text"):
 
 
 def compile(network, machine="base", *, host_only=False, keep_all=False, in_order=False,
-            memory_latency=0, devices=None):
+            memory_latency=0, devices=None, cache_mib=0):
     """Compiles a network for a machine, which stays as it is.
 
     network: a Network, or what load() takes. machine: a name (heddle.machines()), a file, or a dict
@@ -125,12 +125,15 @@ def compile(network, machine="base", *, host_only=False, keep_all=False, in_orde
     keep_all: the result of every layer can be read after a run. in_order: every operation waits for
     the one before it. memory_latency: cycles that tiles are chosen for; 0 is the default. devices:
     "iss,cpu": each node is placed on one of them, by cost; open the model with the same list.
+    cache_mib: a model that was compiled before, from the same network and options, comes from
+    heddle/compiled of the user's cache, which keeps at most so many MiB; 0: none. Not with keep_all,
+    nor devices.
     """
     from heddle.model import Model
     if not isinstance(network, Network):
         network = load(network)
     return Model(_heddle.compile(network._net, *machine_of(machine), host_only, keep_all, in_order,
-                                 memory_latency, devices))
+                                 memory_latency, devices, cache_mib))
 
 
 class Quantized(Network):
