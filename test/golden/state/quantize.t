@@ -1,5 +1,5 @@
 # Both ends of a state get one scale, so it is integers between runs. The samples are steps: the states go on from one to the next.
-# RUN: heddle quantize test/golden/state/models/frames.onnx --state cache_out=cache --state h_out=h --calibrate test/golden/state/models/frames.npy -o /tmp/heddle_golden_frames.onnx
+# RUN: heddle quantize test/golden/state/models/frames.onnx --state cache_out=cache --state h_out=h --calibrate test/golden/state/models/frames.npy --device golden -o /tmp/heddle_golden_frames.onnx
 # RUN: heddle opt /tmp/heddle_golden_frames.onnx --state cache_out=cache --state h_out=h --pass legalize | grep -E 'put |variable|cache|h_out'
 #= layer  op       result     from      to  SNR dB
 #= conv   conv     r             0   2.203    43.7
@@ -26,7 +26,7 @@
 #=   variable cache i8[1,16,2,8] = #e6a1d1c5
 #=   variable h i8[1,32] = #cd3bccc5
 #=   c.float.q i8[1,16,3,8] = concat(cache, x.q) @join axis=2
-#=   h_out i8[1,32] = qadd(n.q, m.q) @add to="i8" y_zp=4 lo=-128 hi=127 a_zp=-1 b_zp=1 a_scale=0x1.2b9be2p+0 b_scale=0x1.c8db24p-1
+#=   h_out i8[1,32] = qadd(n.q, m.q) @add to="i8" y_zp=4 lo=-128 hi=127 a_zp=-1 b_zp=1 a_scale=0x1.2b9be4p+0 b_scale=0x1.c8db24p-1
 #=   y.q i8[1,10] = qgemm(h_out, Wo.i8.i8, bias.i32_121, Wo.i8.i8.scale) @mm_y to="i8" y_zp=36 lo=-128 hi=127 x_zp=4
 #=   cache_out i8[1,16,2,8] = slice(c.float.q, one, many, two) @keep
 #=   output y
