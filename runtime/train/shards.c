@@ -65,6 +65,9 @@ static void make_buckets(struct hd_shards *s) {
         s->elems += s->size[output];
         b->elems += s->size[output];
         b->n_outputs++;
+        if (b->elems < BUCKET && i + 1 < s->n) continue;
+        size_t odd = b->elems % (size_t)s->n_ranks; /* ranks get parts of one size */
+        if (odd) s->elems += (size_t)s->n_ranks - odd, b->elems += (size_t)s->n_ranks - odd;
     }
 }
 
@@ -73,30 +76,59 @@ static void add(float *left, const float *right, size_t n) {
     for (size_t i = 0; i < n; i++) left[i] += right[i];
 }
 
+/* Sums become means, but for results that are counts. */
+static void divide(struct hd_shards *s, const struct bucket *b, size_t from, size_t to) {
+    const float factor = 1 / (float)s->shards;
+    for (int i = 0; i < b->n_outputs; i++) {
+        int output = s->order[b->first + i];
+        size_t at = s->at[output], end = at + s->size[output];
+        if (output > 0 && output < s->results) continue;
+        for (size_t k = at > from ? at : from; k < end && k < to; k++) s->sum[k] *= factor;
+    }
+}
+
 /* The last shard's values from k on, and those of the other shards of this rank: so many that they
  * stay in the cache. */
-static void add_levels(struct hd_shards *s, int output, size_t k) {
+static void add_levels(struct hd_shards *s, const struct bucket *b, int output, size_t k) {
     size_t left = s->size[output] - k, n = left < PART ? left : PART, at = s->at[output] + k;
     memcpy(s->sum + at, s->made[output] + k, n * sizeof *s->sum);
     for (int i = 0; 1 << i < s->mine; i++) add(s->sum + at, s->level[i] + at, n);
+    if (s->n_ranks == 1) divide(s, b, at, at + n);
 }
 
-/* The sum of the last shard's outputs, of this rank's other shards, of other ranks. */
+/* The values of another rank; last: there are no more to come. */
+static void add_other(struct hd_shards *s, const struct bucket *b, size_t at, size_t n, bool last) {
+    for (size_t k = at; k < at + n; k += PART) {
+        size_t left = at + n - k, part = left < PART ? left : PART;
+        add(s->sum + k, s->other + k, part);
+        if (last) divide(s, b, k, k + part);
+    }
+}
+
+/* The sum of the last shard's outputs, of this rank's other shards, of other ranks. Ranks halve the
+ * bucket until each has a part of it, whose sums it forms; then they collect the parts (Thakur and
+ * others, 2005: recursive halving and doubling). Ranks 2^i apart are added in step i. */
 static hd_status reduce(hd_ctx *ctx, struct hd_shards *s, const struct bucket *b) {
-    float *sum = s->sum + b->at, factor = 1 / (float)s->shards;
+    size_t at = b->at, n = b->elems;
+    int with = 1;
     for (int i = 0; i < b->n_outputs; i++) {
         int output = s->order[b->first + i];
-        for (size_t k = 0; k < s->size[output]; k += PART) add_levels(s, output, k);
+        for (size_t k = 0; k < s->size[output]; k += PART) add_levels(s, b, output, k);
     }
-    for (int with = 1; with < s->n_ranks; with *= 2) {
-        float *other = s->other + b->at;
-        TRY(hd_ranks_exchange(ctx, s->ranks, s->me ^ with, sum, other, b->elems * sizeof *sum));
-        add(sum, other, b->elems);
+    for (; with < s->n_ranks; with *= 2) {
+        n /= 2;
+        size_t theirs = s->me & with ? at : at + n;
+        at = s->me & with ? at + n : at;
+        TRY(hd_ranks_exchange(ctx, s->ranks, s->me ^ with, s->sum + theirs, s->other + at,
+                              n * sizeof *s->sum));
+        add_other(s, b, at, n, 2 * with == s->n_ranks);
     }
-    for (int i = 0; i < b->n_outputs; i++) {
-        int output = s->order[b->first + i];
-        size_t n = output > 0 && output < s->results ? 0 : s->size[output];
-        for (size_t k = 0; k < n; k++) s->sum[s->at[output] + k] *= factor;
+    for (; with > 1; n *= 2) {
+        with /= 2;
+        size_t theirs = s->me & with ? at - n : at + n;
+        TRY(hd_ranks_exchange(ctx, s->ranks, s->me ^ with, s->sum + at, s->sum + theirs,
+                              n * sizeof *s->sum));
+        at = at < theirs ? at : theirs;
     }
     return HD_OK;
 }
