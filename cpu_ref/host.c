@@ -8,6 +8,12 @@ enum { ALIGN = 64 };
 
 static hd_status add_block(hd_ctx *ctx, struct hd_host_mem *m, struct hd_host_block b,
                            hd_buffer *out) {
+    if (m->free) {
+        out->id = m->free;
+        m->free = m->blocks[out->id - 1].bytes;
+        m->blocks[out->id - 1] = b;
+        return HD_OK;
+    }
     if (m->n_blocks == m->cap_blocks) {
         size_t cap = m->cap_blocks ? 2 * m->cap_blocks : 16;
         struct hd_host_block *blocks = realloc(m->blocks, cap * sizeof *blocks);
@@ -39,9 +45,10 @@ hd_status hd_host_alloc(hd_ctx *ctx, struct hd_host_mem *m, size_t bytes, hd_buf
 }
 
 void hd_host_free(struct hd_host_mem *m, hd_buffer b) {
-    if (b.id == 0 || b.id > m->n_blocks) return;
+    if (b.id == 0 || b.id > m->n_blocks || !m->blocks[b.id - 1].data) return;
     if (!m->blocks[b.id - 1].lent) free(m->blocks[b.id - 1].data);
-    m->blocks[b.id - 1] = (struct hd_host_block){0};
+    m->blocks[b.id - 1] = (struct hd_host_block){.bytes = m->free};
+    m->free = b.id;
 }
 
 void hd_host_free_all(struct hd_host_mem *m) {
@@ -49,7 +56,7 @@ void hd_host_free_all(struct hd_host_mem *m) {
         if (!m->blocks[i].lent) free(m->blocks[i].data);
     free(m->blocks);
     m->blocks = NULL;
-    m->n_blocks = m->cap_blocks = 0;
+    m->n_blocks = m->cap_blocks = m->free = 0;
 }
 
 hd_status hd_host_find(hd_ctx *ctx, struct hd_host_mem *m, hd_buffer b, size_t off, size_t bytes,

@@ -17,6 +17,7 @@ struct hd_host_mem {
     const char *device; /* for messages */
     struct hd_host_block *blocks;
     size_t n_blocks, cap_blocks;
+    size_t free; /* number of the first block that is free, 0 = none; its bytes: the next one */
 };
 
 hd_status hd_host_alloc(hd_ctx *ctx, struct hd_host_mem *m, size_t bytes, hd_buffer *out);

@@ -26,12 +26,6 @@ static bool runs_programs(const struct hd_runner *r) {
     return r->ops->sections & HD_RUNS_PROG;
 }
 
-static bool in_list(const int *list, int n, int v) {
-    for (int i = 0; i < n; i++)
-        if (list[i] == v) return true;
-    return false;
-}
-
 /* ---- slots -------------------------------------------------------------------------------- */
 
 static int step_value(const struct hd_step *st, int i) {
@@ -73,15 +67,7 @@ static hd_status alloc_values(hd_ctx *ctx, const hd_session *s, struct hd_slot *
 static hd_status alloc_buffers(hd_ctx *ctx, hd_session *s, struct hd_slot *t) {
     const hd_model *m = s->model;
     const struct hd_runner *first = &s->runner[0];
-    if (s->whole_graph) {
-        t->graph_io = calloc((size_t)s->n_graph_io + 1, sizeof *t->graph_io);
-        if (!t->graph_io) return no_memory(ctx, m);
-        for (int i = 0; i < s->n_graph_io; i++)
-            TRY(first->ops->alloc(ctx, first->dev,
-                                  hd_value_dense_bytes(&m->values[s->graph_values[i]]),
-                                  &t->graph_io[i]));
-        return HD_OK;
-    }
+    if (s->whole_graph) return hd_whole_buffers(ctx, s, t);
     if (runs_programs(first))
         TRY(first->ops->alloc(ctx, first->dev, m->arena_bytes ? (size_t)m->arena_bytes : 1,
                               &t->arena));
@@ -136,53 +122,10 @@ hd_status hd_slot_open(hd_ctx *ctx, hd_session *s, struct hd_slot **out) {
     *out = t;
     TRY(alloc_values(ctx, s, t));
     TRY(alloc_buffers(ctx, s, t));
-    return hd_state_begin(ctx, s, t);
+    return s->in_place ? HD_OK : hd_state_begin(ctx, s, t);
 }
 
-/* ---- whole graph -------------------------------------------------------------------------- */
-
-static hd_status open_graph(hd_ctx *ctx, hd_session *s) {
-    const hd_model *m = s->model;
-    size_t most = (size_t)m->n_inputs + (size_t)m->n_outputs + (size_t)m->n_values + 1;
-    s->graph_values = calloc(most, sizeof *s->graph_values);
-    if (!s->graph_values) return no_memory(ctx, m);
-    int n = 0;
-    for (int i = 0; i < m->n_inputs; i++) s->graph_values[n++] = m->inputs[i];
-    for (int i = 0; i < m->n_outputs; i++) s->graph_values[n++] = m->outputs[i];
-    for (int i = 0; i < m->n_values; i++)
-        if (!in_list(m->inputs, m->n_inputs, i) && !in_list(m->outputs, m->n_outputs, i))
-            s->graph_values[n++] = i;
-    s->n_graph_io = n;
-    return s->runner[0].ops->load(ctx, s->runner[0].dev, m, -1, &s->graph);
-}
-
-/* What is neither input nor output stays with the device until it is asked for (read_value). */
-static hd_status run_graph(hd_ctx *ctx, hd_session *s, struct hd_slot *t, const void *const *inputs,
-                           void *const *outputs) {
-    const hd_model *m = s->model;
-    const struct hd_runner *r = &s->runner[0];
-    hd_fence fence;
-    for (int i = 0; i < m->n_inputs; i++)
-        if (inputs[i])
-            TRY(r->ops->write(ctx, r->dev, t->graph_io[i], 0, inputs[i],
-                              hd_value_dense_bytes(&m->values[m->inputs[i]])));
-    TRY(r->ops->submit(ctx, r->dev, s->graph, t->graph_io, &fence));
-    TRY(r->ops->wait(ctx, r->dev, fence, UINT64_MAX));
-    for (int i = 0; i < m->n_outputs; i++)
-        if (outputs[i])
-            TRY(r->ops->read(ctx, r->dev, t->graph_io[m->n_inputs + i], 0, outputs[i],
-                             hd_value_dense_bytes(&m->values[m->outputs[i]])));
-    for (int i = 0; i < s->n_graph_io; i++) t->known[s->graph_values[i]] = true;
-    return HD_OK;
-}
-
-static hd_status read_value(hd_ctx *ctx, hd_session *s, int value, void *out) {
-    const struct hd_runner *r = &s->runner[0];
-    int i = 0;
-    while (s->graph_values[i] != value) i++; /* it is one of them: known */
-    return r->ops->read(ctx, r->dev, s->last->graph_io[i], 0, out,
-                        hd_value_dense_bytes(&s->model->values[value]));
-}
+/* ---- devices --------------------------------------------------------------------------------- */
 
 static hd_status find_device(hd_ctx *ctx, const char *scheme, const struct hd_device_options *opt,
                              const struct hd_device_ops **out) {
@@ -355,7 +298,7 @@ static hd_status run_step(hd_ctx *ctx, hd_session *s, struct hd_slot *t, int ste
     pthread_mutex_t *lock = &s->runner[step < 0 ? 0 : s->runner_of[step]].lock;
     pthread_mutex_lock(lock);
     uint64_t start = hd_now_ns();
-    hd_status r = step < 0 ? run_graph(ctx, s, t, inputs, outputs)
+    hd_status r = step < 0 ? hd_whole_run(ctx, s, t, inputs, outputs)
                   : host   ? time_host_step(ctx, s, t, step)
                            : run_prog_step(ctx, s, t, step);
     uint64_t end = hd_now_ns();
@@ -454,7 +397,8 @@ static hd_status open_all(hd_ctx *ctx, hd_session *s, const struct hd_device_opt
                 m->name, m->machine.name, n);
     if (programs) TRY(check_machine(ctx, m, &opt->machine));
     for (int i = 0; i < n; i++) TRY(open_runner(ctx, s, name[i], opt));
-    TRY(s->whole_graph ? open_graph(ctx, s) : open_steps(ctx, s, opt));
+    s->in_place = opt->in_place && s->whole_graph && s->runner[0].ops->lend;
+    TRY(s->whole_graph ? hd_whole_open(ctx, s) : open_steps(ctx, s, opt));
     return hd_slot_open(ctx, s, &s->last);
 }
 
@@ -558,7 +502,7 @@ hd_status hd_session_value(hd_ctx *ctx, hd_session *s, int value, void *out) {
         return hd_fail(ctx, HD_UNSUPPORTED,
                        "%s: %s stayed on chip, or nothing ran yet; compile with keep_all", m->name,
                        m->values[value].name);
-    if (s->whole_graph) return read_value(ctx, s, value, out);
+    if (s->whole_graph) return hd_whole_value(ctx, s, value, out);
     if (s->last->in_arena[value]) TRY(hd_slot_fetch(ctx, s, s->last, value));
     memcpy(out, s->last->dense[value], hd_value_dense_bytes(&m->values[value]));
     return HD_OK;

@@ -1,4 +1,4 @@
-/* Inside of a session, for session.c and queue.c only. */
+/* Inside of a session, for the files beside it only. */
 #ifndef HD_RUNTIME_SESSION_H
 #define HD_RUNTIME_SESSION_H
 
@@ -44,9 +44,9 @@ struct hd_session {
     int n_runners;
     int *runner_of; /* per step */
     bool timed;     /* option of the devices: HOST steps are measured with warm caches */
-    bool whole_graph;
-    hd_exec *graph;    /* whole graph */
-    int *graph_values; /* ... and its io: values, inputs first */
+    bool whole_graph, in_place; /* an option of the devices, where it can be had */
+    hd_exec *graph;             /* whole graph */
+    int *graph_values;          /* ... and its io: values, inputs first */
     int n_graph_io;
     hd_exec **execs; /* per step */
     struct hd_slot **slots;
@@ -62,6 +62,13 @@ hd_status hd_check_arrays(hd_ctx *ctx, const hd_session *s, const void *const *i
                           const void *const *outputs);
 
 hd_status hd_slot_open(hd_ctx *ctx, hd_session *s, struct hd_slot **out);
+
+/* ---- whole_graph.c: where the only device runs graphs */
+hd_status hd_whole_open(hd_ctx *ctx, hd_session *s);
+hd_status hd_whole_buffers(hd_ctx *ctx, const hd_session *s, struct hd_slot *t);
+hd_status hd_whole_run(hd_ctx *ctx, hd_session *s, struct hd_slot *t, const void *const *inputs,
+                       void *const *outputs);
+hd_status hd_whole_value(hd_ctx *ctx, hd_session *s, int value, void *out);
 
 /* ---- state.c: what runs leave for the next one. Before the first run, and each one */
 hd_status hd_state_begin(hd_ctx *ctx, hd_session *s, struct hd_slot *t);

@@ -190,9 +190,9 @@ void hd_state_after_run(hd_session *s, struct hd_slot *t) {
 
 static hd_status check_kept(hd_ctx *ctx, const hd_session *s) {
     if (!s) return hd_fail(ctx, HD_INVALID, "no session: got NULL, want one of hd_session_open");
-    if (!s->queue) return HD_OK;
-    return hd_fail(ctx, HD_INVALID, "%s: a queue keeps no state; give it to each request",
-                   s->model->name);
+    if (!s->queue && !s->in_place) return HD_OK;
+    return hd_fail(ctx, HD_INVALID, "%s: a %s keeps no state; give it to each request",
+                   s->model->name, s->queue ? "queue" : "session whose runs work in place");
 }
 
 hd_status hd_session_reset(hd_ctx *ctx, hd_session *s) {

@@ -48,6 +48,10 @@ struct hd_device_options {
     uint64_t part_cycles;     /* of such a part, at least; 0 = default */
     bool timed;               /* GRAPH devices: take the time of each step (see steps); sessions:
                                * that of HOST steps with warm caches */
+    /* Sessions of one GRAPH device that lends: runs use their arrays where these lie, without
+     * copies. No array may overlap one that is written. The session keeps neither inputs nor
+     * outputs: each run gets all states, and hd_session_value gives only other values. */
+    bool in_place;
     bool free_issue;  /* iss: operations reach their units at no cost; what fetch and issue lose is
                          the difference */
     bool functional;  /* iss: results without time, sooner */

@@ -107,7 +107,7 @@ static bool limited(const struct hd_memory_limit *m) {
 static hd_status compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
                          struct hd_recomputed *out, const struct hd_made *made, struct half *to) {
     struct hd_compile_options c = {.host_only = true, .latency_hiding = true};
-    struct hd_device_options d = {.threads = o->threads, .made = made};
+    struct hd_device_options d = {.threads = o->threads, .made = made, .in_place = true};
     hd_graph *legal = NULL;
     TRY(hd_machine_load(ctx, "base", &c.machine));
     TRY(hd_graph_copy(ctx, g, &legal));

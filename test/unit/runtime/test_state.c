@@ -177,6 +177,37 @@ static void given_ones_take_their_place(void **state) {
     }
 }
 
+/* Each array of its own size, so that a sanitizer sees what goes beyond its end. */
+static void runs_in_place(void **state) {
+    const struct bench *b = *state;
+    const struct hd_device_options o = {.in_place = true};
+    unsigned char *in[OUTPUTS], *out[OUTPUTS], data[256];
+    for (int i = 0; i < OUTPUTS; i++) {
+        in[i] = malloc(i == STATES ? BYTES : 4);
+        out[i] = malloc(i == STATES ? BYTES : 4);
+    }
+    for (int d = 0; d < 2; d++) {
+        hd_session *s = NULL;
+        const hd_model *m = b->model[1];
+        assert_int_equal(hd_session_open(b->ctx, m, devices[d].name, &o, &s), HD_OK);
+        for (int k = 1; k < STEPS; k++) {
+            step_input(k, (int8_t *)in[0]);
+            for (int i = 1; i < OUTPUTS; i++)
+                memcpy(in[i], b->want[k - 1][i], i == STATES ? BYTES : 4);
+            assert_int_equal(hd_session_run(b->ctx, s, (const void *const *)in, (void *const *)out),
+                             HD_OK);
+            for (int i = 0; i < OUTPUTS; i++)
+                assert_memory_equal(out[i], b->want[k][i], i == STATES ? BYTES : 4);
+        }
+        assert_int_equal(hd_session_value(b->ctx, s, m->outputs[0], data), HD_UNSUPPORTED);
+        assert_int_equal(hd_session_state_save(b->ctx, s, data), HD_INVALID);
+        assert_int_equal(hd_session_run(b->ctx, s, (const void *[OUTPUTS]){in[0]}, (void **)out),
+                         HD_INVALID);
+        hd_session_close(s);
+    }
+    for (int i = 0; i < OUTPUTS; i++) free(in[i]), free(out[i]);
+}
+
 static void bad_states_are_refused(void **state) {
     const struct bench *b = *state;
     hd_model *other = compile(b->ctx,
@@ -232,7 +263,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_device_keeps_them), cmocka_unit_test(one_stays_in_its_place),
         cmocka_unit_test(saved_and_loaded),        cmocka_unit_test(given_ones_take_their_place),
-        cmocka_unit_test(bad_states_are_refused),  cmocka_unit_test(files_hold_them),
+        cmocka_unit_test(runs_in_place),           cmocka_unit_test(bad_states_are_refused),
+        cmocka_unit_test(files_hold_them),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
