@@ -260,6 +260,8 @@ static void show_devices(const struct train *t) {
         }
         printf("%-10s %d nodes of a step, in %d parts\n", t->devices.name[d], nodes, steps);
     }
+    if (hd_trainer_shared(t->t))
+        printf("%-10s %d of the products, cut by columns\n", "shared", hd_trainer_shared(t->t));
 }
 
 static hd_status loop(struct train *t) {

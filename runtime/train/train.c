@@ -10,6 +10,7 @@
 #include "runtime/base/num.h"
 #include "runtime/runtime.h"
 #include "runtime/train/graph.h"
+#include "runtime/train/parts.h"
 #include "runtime/train/ranges.h"
 #include "runtime/train/recompute.h"
 #include "runtime/train/shards.h"
@@ -18,6 +19,7 @@ struct half {    /* of a step: a model that runs */
     hd_graph *g; /* before it was legalised: names and shapes */
     hd_model *m;
     hd_session *s;
+    int shared; /* products that were cut for several devices */
     const void **in;
     void **out;
 };
@@ -110,12 +112,14 @@ static hd_status compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_o
     struct hd_device_options d = {.threads = o->threads, .made = made, .in_place = true};
     hd_graph *legal = NULL;
     TRY(hd_machine_load(ctx, "base", &c.machine));
+    d.machine = c.machine; /* devices of other computers want one */
     TRY(hd_graph_copy(ctx, g, &legal));
     if (o->devices) c.devices = *o->devices;
     c.devices.pipeline = o->devices && made; /* shards of a step, not its update */
     hd_status s = hd_legalize(ctx, legal);
     if (s == HD_OK) s = hd_opt_pass(ctx, legal, "split");
     if (s == HD_OK && out && limited(&o->memory)) s = hd_recompute(ctx, legal, &o->memory, out);
+    if (s == HD_OK && c.devices.pipeline) s = hd_train_parts(ctx, &c.devices, &legal, &to->shared);
     if (s == HD_OK) s = hd_lower(ctx, legal, &c, &to->m);
     hd_graph_destroy(legal);
     TRY(s);
@@ -374,6 +378,10 @@ hd_status hd_trainer_ranges(hd_ctx *ctx, hd_trainer *t) {
     close_half(s == HD_OK ? &t->step : &step);
     if (s == HD_OK) t->step = step;
     return s == HD_OK && t->shards ? open_pipeline(ctx, t) : s;
+}
+
+int hd_trainer_shared(const hd_trainer *t) {
+    return t->step.shared;
 }
 
 int hd_trainer_frozen(const hd_trainer *t) {

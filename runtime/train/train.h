@@ -124,6 +124,8 @@ int hd_trainer_frozen(const hd_trainer *t);
 const struct hd_recomputed *hd_trainer_recomputed(const hd_trainer *t);
 /* The model of a step's gradients: its steps name their devices. */
 const struct hd_model *hd_trainer_model(const hd_trainer *t);
+/* Products of it that were cut, so that several devices share each (parts.h). */
+int hd_trainer_shared(const hd_trainer *t);
 int64_t hd_trainer_steps(const hd_trainer *t); /* that were taken */
 void hd_trainer_close(hd_trainer *t);          /* NULL is fine */
 
