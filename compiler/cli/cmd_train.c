@@ -107,7 +107,7 @@ static hd_status read_settings(struct train *t) {
     o->factor = t->o.factor, o->every = t->o.every, o->warm_up = t->o.warm_up;
     t->options.device = t->c->opt.device, t->options.threads = t->c->opt.threads;
     t->options.shards = (int)t->o.shards, t->options.ranges = t->o.ranges;
-    t->options.loss_scale = t->o.loss_scale;
+    t->options.loss_scale = t->o.loss_scale, t->options.scale_steps = t->o.scale_steps;
     if (t->o.precision && strcmp(t->o.precision, "f32") != 0) t->options.precision = t->o.precision;
     if (t->c->opt.run.memory)
         TRY(hd_memory_limit_parse(t->c->ctx, t->c->opt.run.memory, &t->options.memory));
@@ -288,6 +288,8 @@ static hd_status loop(struct train *t) {
                hd_seconds() - t->start, (long long)hd_trainer_steps(t->t), (long long)b.batch,
                t->options.shards, t->options.device,
                ranks > 1 ? hd_sprintf(t->a, ", %d ranks", ranks) : "");
+    if (t->first && t->options.scale_steps > 0)
+        printf("loss scale %g in the end\n", hd_trainer_loss_scale(t->t));
     return HD_OK;
 }
 

@@ -138,15 +138,53 @@ static hd_status check(hd_ctx *ctx, const hd_graph *g) {
                    g->name, x->name, hd_shape_text(x, text[0]), y->name, hd_shape_text(y, text[1]));
 }
 
-/* Gradients dw of the weights, and what statistics follow. */
+enum { SCALE_FIRST = 1 << 16, SCALE_MOST = 1 << 24 };
+
+/* The factor of the loss, and how many steps in a row were good since it changed. */
+struct loss_scale {
+    int factor, good; /* tensors; -1 = it does not adapt */
+};
+
+static bool scales(const struct hd_train_options *o) {
+    return o->loss_scale > 0 && o->loss_scale != 1;
+}
+
+static int scalar_state(struct hd_back *b, const char *name, double v) {
+    int t = zero_state(b, name, &(struct hd_tensor){.dtype = HD_F32});
+    *(float *)b->g->tensors[t].initial = (float)v;
+    return t;
+}
+
+static struct loss_scale scale_state(struct hd_back *b, const struct hd_train_options *o) {
+    if (!(o->scale_steps > 0)) return (struct loss_scale){-1, -1};
+    double first = scales(o) ? o->loss_scale : SCALE_FIRST;
+    int factor = scalar_state(b, "loss_scale", first);
+    return (struct loss_scale){factor, scalar_state(b, "loss_scale.good", 0)};
+}
+
+/* The next ones as outputs. is: whether this step was good. */
+static void adapt(struct hd_back *b, const struct hd_train_options *o, struct loss_scale s,
+                  int is) {
+    int one = hd_b_number(b, HD_F32, 1), zero = hd_b_number(b, HD_F32, 0);
+    int two = hd_b_number(b, HD_F32, 2), most = hd_b_number(b, HD_F32, SCALE_MOST);
+    int good = hd_b(b, where, is, hd_b(b, add, s.good, one), zero);
+    int waits = hd_b(b, less, good, hd_b_number(b, HD_F32, o->scale_steps));
+    int up = hd_b(b, where, waits, s.factor, hd_b(b, mul, s.factor, two));
+    int factor = hd_b(b, where, is, up, hd_b(b, div, s.factor, two));
+    output(b, hd_b(b, clip, factor, one, most));
+    output(b, hd_b(b, where, waits, good, zero));
+}
+
+/* Gradients dw of the weights, and what statistics follow. factor: of the loss, a tensor; -1 = that
+ * of the options. */
 static hd_status gradients(struct hd_back *b, const struct hd_train_options *o,
                            const struct hd_trained *t, const struct hd_through_list *through,
-                           int *dw) {
+                           int factor, int *dw) {
     int n = t->n - t->n_follow;
     int loss = b->g->outputs[0], *by = hd_dup(b->arena, t->w, (size_t)n * sizeof *by);
-    bool scaled = o->loss_scale > 0 && o->loss_scale != 1;
     b->prefix = "train";
-    if (scaled) loss = hd_b(b, mul, loss, hd_b_number(b, HD_F32, o->loss_scale));
+    if (factor < 0 && scales(o)) factor = hd_b_number(b, HD_F32, o->loss_scale);
+    if (factor >= 0) loss = hd_b(b, mul, loss, factor);
     TRY(b->status);
     if (t->n_ranges) by[t->ranges] = t->ranges_now;
     if (through->n)
@@ -154,8 +192,7 @@ static hd_status gradients(struct hd_back *b, const struct hd_train_options *o,
     else
         TRY(hd_grad_in_place(b->ctx, b->g, loss, by, n, dw));
     b->prefix = "train";
-    for (int i = 0; i < n && scaled; i++)
-        dw[i] = hd_b(b, mul, dw[i], hd_b_number(b, HD_F32, 1 / o->loss_scale));
+    for (int i = 0; i < n && factor >= 0; i++) dw[i] = hd_b(b, div, dw[i], factor);
     for (int i = n; i < t->n; i++) dw[i] = hd_b_cast(b, t->what[i - n], HD_F32);
     return b->status;
 }
@@ -189,7 +226,7 @@ static void keep_finite(struct hd_back *b, const struct hd_optimizer_options *o,
 /* The next step, weights and slots as outputs. */
 static hd_status next_state(struct hd_back *b, const struct hd_train_options *options,
                             const struct hd_trained *t, const int *w, int *dw, int step,
-                            struct slot *slots) {
+                            struct loss_scale scale, struct slot *slots) {
     const struct hd_optimizer_options *o = &options->optimizer;
     b->prefix = "train";
     int is = options->precision ? finite(b, t->n, dw) : -1;
@@ -200,6 +237,7 @@ static hd_status next_state(struct hd_back *b, const struct hd_train_options *op
     for (int i = 0; i < t->n; i++) output(b, slots[i].weight);
     for (int i = 0; i < t->n; i++)
         for (int k = 0; k < n_slots(o, t, i); k++) output(b, slots[i].next[k]);
+    if (scale.factor >= 0) adapt(b, options, scale, is);
     return b->status;
 }
 
@@ -228,9 +266,10 @@ static hd_status whole_step(struct hd_back *b, const struct hd_train_options *o,
         hd_graph_input(b->g, step);
     }
     add_state(b, &o->optimizer, t, t->w, slots);
-    TRY(gradients(b, o, t, through, dw));
+    struct loss_scale scale = scale_state(b, o);
+    TRY(gradients(b, o, t, through, scale.factor, dw));
     results(b, t);
-    return next_state(b, o, t, t->w, dw, step, slots);
+    return next_state(b, o, t, t->w, dw, step, scale, slots);
 }
 
 /* The graph of the second half, beside that of the first: states, then gradients. */
@@ -247,13 +286,14 @@ static hd_status second_half(const struct hd_back *first, const struct hd_train_
         w[i] = hd_graph_const(g, t->name, t->dtype, t->rank, t->dim, t->initial);
     }
     add_state(&b, &o->optimizer, trained, w, slots);
+    struct loss_scale scale = scale_state(&b, o);
     for (int i = 0; i < n; i++) {
         struct hd_tensor t = g->tensors[w[i]];
         dw[i] =
             hd_graph_tensor(g, hd_sprintf(b.arena, "%s.gradient", t.name), t.dtype, t.rank, t.dim);
         hd_graph_input(g, dw[i]);
     }
-    return next_state(&b, o, trained, w, dw, step, slots);
+    return next_state(&b, o, trained, w, dw, step, scale, slots);
 }
 
 static hd_status halves(struct hd_back *b, const struct hd_train_options *o, struct hd_trained *t,
@@ -262,7 +302,10 @@ static hd_status halves(struct hd_back *b, const struct hd_train_options *o, str
     t->n_data = (int)b->g->n_inputs, t->steps = step >= 0;
     if (step >= 0) hd_graph_input(b->g, step);
     for (int i = 0; i < t->n; i++) to_state(b->g, t->w[i]);
-    TRY(gradients(b, o, t, through, dw));
+    t->adapts = o->scale_steps > 0;
+    int factor = t->adapts ? hd_graph_tensor(b->g, "loss_scale", HD_F32, 0, (int64_t[]){1}) : -1;
+    if (t->adapts) hd_graph_input(b->g, factor);
+    TRY(gradients(b, o, t, through, factor, dw));
     results(b, t);
     for (int i = 0; i < t->n; i++) output(b, dw[i]);
     TRY(b->status);
@@ -296,6 +339,11 @@ hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_train_options
     find_followers(g, arena, out);
     if (s == HD_OK && out->n == out->n_follow)
         s = hd_fail(ctx, HD_INVALID, "%s: no weights to train", g->name);
+    if (s == HD_OK && o->scale_steps > 0 && !o->precision)
+        s = hd_fail(ctx, HD_INVALID,
+                    "%s: scale_steps is %g, and precision f32, whose losses need no scale; set "
+                    "precision to f16 or bf16, or scale_steps to 0",
+                    g->name, o->scale_steps);
     if (s == HD_OK && o->precision) s = in_half(&b, o, logits, out);
     if (s == HD_OK && logits) s = to_classes(ctx, g);
     out->n_results = (int)g->n_outputs;

@@ -17,6 +17,7 @@ struct hd_trained { /* constants of the graph that are trained; w has room for a
     int n_ranges;           /* 0 = none are learned */
     int n_data, n_results;  /* inputs and outputs that are no state */
     bool steps;             /* the first half has the number of the step as an input, too */
+    bool adapts;            /* ... and, behind the weights, the factor of the loss */
 };
 
 struct hd_through_list {

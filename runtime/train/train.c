@@ -42,6 +42,7 @@ struct hd_trainer {
     int n_data, n_results;    /* before state: inputs; loss, metrics */
     int n_state, n_weights;   /* state: step, weights, what the optimiser keeps */
     bool steps;               /* the first half has an input behind the data: the step's number */
+    bool adapts;              /* ... and one behind the weights: the factor of the loss */
     int n_shards;
     struct flight *flight; /* of shards that follow each other over several devices */
     int n_flights;         /* at once; 0 = one shard runs behind the other */
@@ -226,6 +227,7 @@ static hd_status open_trainer(hd_ctx *ctx, const hd_graph *g, const struct hd_tr
     TRY(hd_train_graph(ctx, t->step.g, o, t->update.g, t->arena, &weights));
     t->n_weights = weights.n, t->n_frozen = weights.frozen;
     t->n_data = weights.n_data, t->n_results = weights.n_results, t->steps = weights.steps;
+    t->adapts = weights.adapts;
     TRY(check_batch(ctx, t));
     make_room(t);
     t->n_shards = 1;
@@ -271,6 +273,7 @@ static void shard_inputs(const hd_trainer *t, const void *const *in, int k, floa
     for (int i = 0; i < t->n_data; i++) *at++ = (const char *)in[i] + (size_t)k * t->data_bytes[i];
     if (t->steps) *at++ = number;
     for (int i = 0; i < t->n_weights; i++) *at++ = t->state[1 + i];
+    if (t->adapts) *at++ = t->state[t->n_state - 2];
 }
 
 static hd_status run_shards(hd_ctx *ctx, hd_trainer *t, const void *const *in) {
@@ -378,6 +381,11 @@ hd_status hd_trainer_ranges(hd_ctx *ctx, hd_trainer *t) {
     close_half(s == HD_OK ? &t->step : &step);
     if (s == HD_OK) t->step = step;
     return s == HD_OK && t->shards ? open_pipeline(ctx, t) : s;
+}
+
+double hd_trainer_loss_scale(const hd_trainer *t) {
+    if (t->o.scale_steps > 0) return (double)t->state[t->n_state - 2][0];
+    return t->o.loss_scale > 0 ? t->o.loss_scale : 1;
 }
 
 int hd_trainer_shared(const hd_trainer *t) {

@@ -16,62 +16,7 @@
 #include "cpu_ref/golden.h"
 #include "runtime/train/layers.h"
 #include "runtime/train/losses.h"
-#include "runtime/train/train.h"
-#include "test/rng.h"
-
-enum { BATCH = 4, PIXELS = 64 };
-
-static void want_ok(hd_ctx *ctx, hd_status s) {
-    if (s != HD_OK) fail_msg("%s", hd_message(ctx));
-}
-
-static struct hd_train_options options(const char *device, const char *optimizer) {
-    struct hd_train_options o = {.device = device, .threads = 1};
-    o.optimizer = hd_optimizer_default((enum hd_optimizer)hd_optimizer_by_name(optimizer));
-    return o;
-}
-
-static void random_batch(struct rng *r, float *x, int64_t *k) {
-    for (int i = 0; i < BATCH * PIXELS; i++) x[i] = (float)(rng_next(r) % 17);
-    for (int i = 0; i < BATCH; i++) k[i] = rng_next(r) % 10;
-}
-
-/* The weights of a network of the zoo after some steps. */
-static hd_graph *trained(hd_ctx *ctx, const char *name, const struct hd_train_options *o,
-                         int steps) {
-    hd_graph *g = NULL;
-    hd_trainer *t = NULL;
-    struct rng r = {7};
-    float x[BATCH * PIXELS];
-    int64_t k[BATCH];
-    struct hd_train_result out;
-    want_ok(ctx, hd_zoo_build(ctx, name, BATCH, 3, &g));
-    want_ok(ctx, hd_trainer_open(ctx, g, o, &t));
-    for (int i = 0; i < steps; i++) {
-        random_batch(&r, x, k);
-        want_ok(ctx, hd_trainer_step(ctx, t, x, k, &out));
-    }
-    want_ok(ctx, hd_trainer_weights(ctx, t, g));
-    hd_trainer_close(t);
-    return g;
-}
-
-/* Weights that differ by more than `bound` of the largest. Where all are below 1e-4 that counts: a
- * bias in front of batch norm moves by rounding alone. */
-static void compare(const char *what, const hd_graph *a, const hd_graph *b, double bound) {
-    for (size_t t = 0; t < a->n_tensors; t++) {
-        const struct hd_tensor *x = &a->tensors[t], *y = &b->tensors[t];
-        if (!x->data || x->dtype != HD_F32) continue;
-        const float *p = x->data, *q = y->data;
-        double most = 0, size = 1e-4;
-        for (int64_t i = 0; i < hd_tensor_elems(x); i++) {
-            most = fmax(most, fabs((double)p[i] - (double)q[i]));
-            size = fmax(size, fabs((double)p[i]));
-        }
-        if (!(most <= bound * size))
-            fail_msg("%s: %s differs by %g of %g", what, x->name, most, size);
-    }
-}
+#include "test/unit/train/steps.h"
 
 enum { BLOCK_BATCH = 8, BLOCK_IN = 3 * 16 * 16, BLOCK_STEPS = 3 };
 
@@ -212,38 +157,6 @@ static void reads_limits(void **state) {
     static const char *const bad[] = {"", "x", "0", "-3", "50%%", "101%", "nan", "5 MB"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(hd_memory_limit_parse(ctx, bad[i], &m), HD_INVALID);
-    hd_ctx_destroy(ctx);
-}
-
-/* Steps in 16 bits: float weights beside those of golden and cpu, not far from a float step. */
-static void half_precision(void **state) {
-    (void)state;
-    hd_ctx *ctx = hd_ctx_create();
-    static const char *const type[] = {"f16", "bf16"};
-    for (int i = 0; i < 2; i++) {
-        struct hd_train_options exact = options("golden", "sgd"), golden = exact;
-        golden.precision = type[i], golden.loss_scale = 64;
-        struct hd_train_options cpu = golden, over = golden;
-        cpu.device = "cpu";
-        hd_graph *a = trained(ctx, "mlp", &exact, 2), *b = trained(ctx, "mlp", &golden, 2);
-        hd_graph *c = trained(ctx, "mlp", &cpu, 2);
-        compare(type[i], a, b, i ? 0.05 : 0.005);
-        compare(type[i], a, c, i ? 0.05 : 0.005);
-        /* Gradients that are not finite change nothing. */
-        hd_graph *first = NULL;
-        want_ok(ctx, hd_zoo_build(ctx, "mlp", BATCH, 3, &first));
-        over.loss_scale = 1e39;
-        hd_graph *d = trained(ctx, "mlp", &over, 2);
-        compare("not finite", first, d, 0);
-        hd_graph_destroy(a), hd_graph_destroy(b), hd_graph_destroy(c), hd_graph_destroy(d);
-        hd_graph_destroy(first);
-    }
-    hd_graph *g = block(ctx);
-    hd_trainer *t = NULL;
-    struct hd_train_options o = options("cpu", "sgd");
-    o.precision = "bf16";
-    assert_int_equal(hd_trainer_open(ctx, g, &o, &t), HD_UNSUPPORTED);
-    hd_graph_destroy(g);
     hd_ctx_destroy(ctx);
 }
 
@@ -557,7 +470,8 @@ static void refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(several_devices), cmocka_unit_test(devices_agree),
-        cmocka_unit_test(recomputes),      cmocka_unit_test(half_precision),
+        cmocka_unit_test(recomputes),
+
         cmocka_unit_test(opencl_agrees),   cmocka_unit_test(reads_limits),
         cmocka_unit_test(optimisers),      cmocka_unit_test(schedules),
         cmocka_unit_test(clipping),        cmocka_unit_test(random_numbers),
