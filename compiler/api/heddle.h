@@ -144,6 +144,10 @@ struct hd_training_options { /* zero = default */
     double rate, steps;      /* steps: of the schedule */
     double weight_decay, clip_norm, warm_up;
     int threads, shards;
+    double momentum, clip_value;
+    const char *precision;          /* f32; "f16", "bf16": networks of logits compute in that */
+    double loss_scale, scale_steps; /* of precision: factor of the loss; see docs/training.md */
+    const char *memory;             /* "30000000" bytes, "50%": limit of a step's temporaries */
 };
 /* A network whose outputs are a loss and metrics, all f32 scalars; or with one f32 input and one
  * output of logits, which gets cross entropy and a second input, classes. It stays as it is. */

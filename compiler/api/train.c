@@ -62,7 +62,9 @@ hd_status hd_training_open(hd_ctx *ctx, const hd_net *net, const struct hd_train
                            hd_training **out) {
     struct hd_train_options o = {.device = given->device ? given->device : "cpu",
                                  .threads = given->threads,
-                                 .shards = given->shards};
+                                 .shards = given->shards,
+                                 .loss_scale = given->loss_scale,
+                                 .scale_steps = given->scale_steps};
     const char *optimizer = given->optimizer ? given->optimizer : "adam";
     const char *schedule = given->schedule ? given->schedule : "constant";
     int kind = hd_optimizer_by_name(optimizer), rates = schedule_by_name(schedule);
@@ -73,7 +75,10 @@ hd_status hd_training_open(hd_ctx *ctx, const hd_net *net, const struct hd_train
     o.optimizer.schedule = (enum hd_schedule_kind)rates;
     o.optimizer.steps = given->steps > 0 ? given->steps : 1;
     o.optimizer.weight_decay = given->weight_decay, o.optimizer.clip_norm = given->clip_norm;
-    o.optimizer.warm_up = given->warm_up;
+    o.optimizer.warm_up = given->warm_up, o.optimizer.clip_value = given->clip_value;
+    if (given->momentum > 0) o.optimizer.momentum = given->momentum;
+    if (given->precision && strcmp(given->precision, "f32") != 0) o.precision = given->precision;
+    if (given->memory) TRY(hd_memory_limit_parse(ctx, given->memory, &o.memory));
     hd_training *t = calloc(1, sizeof *t);
     if (!t) return hd_fail(ctx, HD_NOMEM, "no memory for a training");
     hd_status s = hd_trainer_open(ctx, net->g, &o, &t->t);

@@ -55,15 +55,16 @@ static PyObject *add_layer(PyObject *module, PyObject *args) {
 /* ---- training ------------------------------------------------------------------------------- */
 
 /* training_open(net, optimizer, schedule, device, rate, steps, weight_decay, clip_norm, warm_up,
- * threads, shards) */
+ * threads, shards, momentum, clip_value, precision, loss_scale, scale_steps, memory) */
 static PyObject *training_open(PyObject *module, PyObject *args) {
     PyObject *o;
     struct hd_training_options t = {0};
     hd_training *out = NULL;
     struct ext_call c;
-    if (!PyArg_ParseTuple(args, "Ozzzdddddii", &o, &t.optimizer, &t.schedule, &t.device, &t.rate,
-                          &t.steps, &t.weight_decay, &t.clip_norm, &t.warm_up, &t.threads,
-                          &t.shards))
+    if (!PyArg_ParseTuple(args, "Ozzzdddddiiddzddz", &o, &t.optimizer, &t.schedule, &t.device,
+                          &t.rate, &t.steps, &t.weight_decay, &t.clip_norm, &t.warm_up, &t.threads,
+                          &t.shards, &t.momentum, &t.clip_value, &t.precision, &t.loss_scale,
+                          &t.scale_steps, &t.memory))
         return NULL;
     hd_net *net = ext_pointer(module, o, EXT_NET);
     if (!net || !ext_begin(&c, module, (struct ext_handle *)o)) return NULL;

@@ -115,3 +115,27 @@ def test_refusals():
         trainer.step(numpy.zeros(2, numpy.float32))
     with pytest.raises(heddle.Error, match="a step of 1 inputs, want more"):
         trainer.step(numpy.zeros((4, 3), numpy.float32))
+
+
+def test_half_precision_and_limits():
+    data = list(batches(60))
+    plain = heddle.Trainer(network(False), optimizer="momentum", rate=0.01, momentum=0.5, threads=1)
+    half = heddle.Trainer(network(False), optimizer="momentum", rate=0.01, momentum=0.5, threads=1,
+                          precision="f16", loss_scale=2**24, scale_steps=1000)
+    first, then = network(False), network(False)
+    half.step(*data[0])
+    half.weights(then)
+    assert then.text(True) == first.text(True)  # the factor is too large: the step is left out
+    for t in (plain, half):
+        t.fit(data)
+    assert abs(half.step(*data[0])["loss"] - plain.step(*data[0])["loss"]) < 0.1
+    half.weights(then)
+    assert then.text(True) != first.text(True)
+    less = heddle.Trainer(network(True), threads=1, memory="80%")
+    assert less.step(*data[0]) == heddle.Trainer(network(True), threads=1).step(*data[0])
+    for options, match in (({"precision": "f8"}, "precision 'f8'"), ({"memory": "x"}, "x"),
+                           ({"scale_steps": 5}, "scale_steps is 5")):
+        with pytest.raises(heddle.Error, match=match):
+            heddle.Trainer(network(False), threads=1, **options)
+    with pytest.raises(heddle.Error, match="networks of logits"):
+        heddle.Trainer(network(True), threads=1, precision="bf16")

@@ -56,13 +56,18 @@ class Trainer:
         t.weights(net)                       # into its constants, for net.save() or quantize()
 
     net: outputs are a loss and metrics, or logits, which get cross entropy. Optimisers and schedules
-    are those of docs/training.md; steps is the length of the schedule.
+    are those of docs/training.md; steps is the length of the schedule. precision: "f16" or "bf16",
+    for networks of logits, with loss_scale as the factor of the loss, which doubles after scale_steps
+    good steps and halves after a bad one. memory: limit of a step's temporaries, in bytes or "50%".
     """
 
     def __init__(self, net, optimizer=None, schedule=None, device=None, rate=0.0, steps=0.0,
-                 weight_decay=0.0, clip_norm=0.0, warm_up=0.0, threads=0, shards=0):
+                 weight_decay=0.0, clip_norm=0.0, warm_up=0.0, threads=0, shards=0, *, momentum=0.0,
+                 clip_value=0.0, precision=None, loss_scale=0.0, scale_steps=0.0, memory=None):
         self._training = _heddle.training_open(net._net, optimizer, schedule, device, rate, steps,
-                                               weight_decay, clip_norm, warm_up, threads, shards)
+                                               weight_decay, clip_norm, warm_up, threads, shards,
+                                               momentum, clip_value, precision, loss_scale,
+                                               scale_steps, None if memory is None else str(memory))
         self.results = _heddle.training_results(self._training)
 
     @property
