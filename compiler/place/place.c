@@ -31,6 +31,10 @@ static const struct rates {
 
 static const double MACHINE_LINK = 1000, MACHINE_STEP = 10000; /* as in partition/segment.c */
 
+/* Of HOST/NAME, more than of NAME: ps a byte, ns a start. A Unix socket on one computer takes that;
+ * networks are slower. */
+static const double REMOTE_LINK = 3700, REMOTE_STEP = 100000;
+
 /* Of the work of a run, what a pipeline waits for while it fills: of two plans alike the shorter.
  */
 static const double FILL = 0.01;
@@ -48,20 +52,21 @@ struct search {
     bool *used;
 };
 
-/* HOST/NAME costs what NAME does. */
-static const struct rates *rates_of(const char *device) {
+static struct rates rates_of(const char *device) {
     const char *slash = strrchr(device, '/');
+    struct rates r = rates[0];
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
-        if (!strcmp(rates[i].scheme, slash ? slash + 1 : device)) return &rates[i];
-    return &rates[0];
+        if (!strcmp(rates[i].scheme, slash ? slash + 1 : device)) r = rates[i];
+    if (slash) r.link += REMOTE_LINK, r.step += REMOTE_STEP;
+    return r;
 }
 
-static double node_ns(const hd_graph *g, const struct rates *r, int node) {
+static double node_ns(const hd_graph *g, struct rates r, int node) {
     const struct hd_node *n = &g->nodes[node];
     int x = n->n_in ? n->in[0] : -1;
     bool is_float = x >= 0 && hd_dtype_bytes(g->tensors[x].dtype) > 1;
-    return r->node + 1e-3 * ((double)hd_node_macs(g, n) * (is_float ? r->flt : r->bytes) +
-                             hd_node_elements(g, n) * r->element);
+    return r.node + 1e-3 * ((double)hd_node_macs(g, n) * (is_float ? r.flt : r.bytes) +
+                            hd_node_elements(g, n) * r.element);
 }
 
 /* ---- cost ----------------------------------------------------------------------------------- */
@@ -238,8 +243,8 @@ static struct search begin(const struct hd_placing *p) {
                        .pipeline = p->list->pipeline};
     for (int d = 0; d < s.n; d++) {
         bool machine = d == p->list->machine;
-        s.link[d] = machine ? MACHINE_LINK : rates_of(p->list->name[d])->link;
-        s.start[d] = machine ? MACHINE_STEP : rates_of(p->list->name[d])->step;
+        s.link[d] = machine ? MACHINE_LINK : rates_of(p->list->name[d]).link;
+        s.start[d] = machine ? MACHINE_STEP : rates_of(p->list->name[d]).step;
     }
     s.step = hd_new_array(s.a, int, n);
     s.used = hd_new_array(s.a, bool, n *(size_t)s.n + (size_t)s.n);

@@ -14,8 +14,8 @@
 #include "runtime/train/parts.h"
 #include "test/rng.h"
 
-static const char *const alike[] = {"cpu", "other/cpu", "third/cpu"};
-static const char *const unlike[] = {"cpu", "golden"};
+static const char *const alike[] = {"cpu", "cpu", "cpu"};
+static const char *const unlike[] = {"cpu", "golden"}, *const apart[] = {"cpu", "other/cpu"};
 
 static void want_ok(hd_ctx *ctx, hd_status s) {
     if (s != HD_OK) fail_msg("%s", hd_message(ctx));
@@ -137,6 +137,11 @@ static void only_what_pays(void **state) {
     assert_int_equal(check("graph g {\n  input x f32[64,256]\n  input w f32[256,256]\n"
                            "  y ? = matmul(x, w)\n  output y\n}\n",
                            unlike, 2, &got, &alone),
+                     0);
+    /* nor over a network, whose way costs more than it saves */
+    assert_int_equal(check("graph g {\n  input x f32[512,512]\n  input w f32[512,256]\n"
+                           "  y ? = matmul(x, w)\n  output y\n}\n",
+                           apart, 2, &got, &alone),
                      0);
 }
 
