@@ -177,20 +177,21 @@ static void given_ones_take_their_place(void **state) {
     }
 }
 
-/* Each array of its own size, so that a sanitizer sees what goes beyond its end. */
+/* Each array of its own size, so that a sanitizer sees what goes beyond its end; and others in
+ * every second run. */
 static void runs_in_place(void **state) {
     const struct bench *b = *state;
     const struct hd_device_options o = {.in_place = true};
-    unsigned char *in[OUTPUTS], *out[OUTPUTS], data[256];
-    for (int i = 0; i < OUTPUTS; i++) {
-        in[i] = malloc(i == STATES ? BYTES : 4);
-        out[i] = malloc(i == STATES ? BYTES : 4);
-    }
+    unsigned char *arrays[2][2][OUTPUTS], data[256];
+    for (int i = 0; i < 4 * OUTPUTS; i++)
+        arrays[i / 2 % 2][i % 2][i / 4] = calloc(1, i / 4 == STATES ? BYTES : 4);
     for (int d = 0; d < 2; d++) {
         hd_session *s = NULL;
         const hd_model *m = b->model[1];
+        unsigned char **in = arrays[0][0], **out = arrays[0][1];
         assert_int_equal(hd_session_open(b->ctx, m, devices[d].name, &o, &s), HD_OK);
         for (int k = 1; k < STEPS; k++) {
+            in = arrays[k % 2][0], out = arrays[k % 2][1];
             step_input(k, (int8_t *)in[0]);
             for (int i = 1; i < OUTPUTS; i++)
                 memcpy(in[i], b->want[k - 1][i], i == STATES ? BYTES : 4);
@@ -205,7 +206,7 @@ static void runs_in_place(void **state) {
                          HD_INVALID);
         hd_session_close(s);
     }
-    for (int i = 0; i < OUTPUTS; i++) free(in[i]), free(out[i]);
+    for (int i = 0; i < 4 * OUTPUTS; i++) free(arrays[i / 2 % 2][i % 2][i / 4]);
 }
 
 static void bad_states_are_refused(void **state) {
