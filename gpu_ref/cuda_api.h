@@ -24,6 +24,7 @@ enum {
 #define CU_CALLS(X)                                                                                \
     X(cuInit, cuInit, (unsigned flags))                                                            \
     X(cuGetErrorName, cuGetErrorName, (int error, const char **out))                               \
+    X(cuDriverGetVersion, cuDriverGetVersion, (int *out))                                          \
     X(cuDeviceGetCount, cuDeviceGetCount, (int *out))                                              \
     X(cuDeviceGet, cuDeviceGet, (int *out, int ordinal))                                           \
     X(cuDeviceGetName, cuDeviceGetName, (char *out, int bytes, int device))                        \

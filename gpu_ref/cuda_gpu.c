@@ -34,7 +34,7 @@ struct hd_gpu {
     int device, arch;
     void *context, *stream;
     struct hd_gpu_limits limits;
-    char name[NAME];
+    char name[NAME], driver[16];
     struct timer *timer;
     int n_timers;
     struct hd_blas *blas; /* when the first product asks for it */
@@ -115,7 +115,11 @@ static void find_limits(hd_gpu *g) {
     g->cu->cuDeviceGetName(g->name, NAME - 1, g->device);
     g->arch = 10 * attribute(g, CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
               attribute(g, CU_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-    *l = (struct hd_gpu_limits){.name = g->name, .f64 = true, .exact_divide = true, .align = ALIGN};
+    int version = 0;
+    g->cu->cuDriverGetVersion(&version);
+    snprintf(g->driver, sizeof g->driver, "%d", version);
+    *l = (struct hd_gpu_limits){
+        .name = g->name, .driver = g->driver, .f64 = true, .exact_divide = true, .align = ALIGN};
     l->dot8 = g->arch >= 61;
     l->mma = g->arch >= 80;
     l->local_bytes = (size_t)attribute(g, CU_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);

@@ -19,6 +19,7 @@ typedef struct hd_gpu_recording hd_gpu_recording; /* launches and copies that ar
 
 struct hd_gpu_limits {
     const char *name;               /* of the device, for people */
+    const char *driver;             /* its version; NULL = not known */
     bool is_cpu;                    /* work-groups are loops: local memory and many threads cost */
     bool f64;                       /* f64 in kernels */
     bool exact_divide;              /* f32 quotients and roots are rounded correctly */

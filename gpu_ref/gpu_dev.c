@@ -16,6 +16,7 @@ struct hd_device {
     struct block *blocks;
     size_t n_blocks, cap_blocks;
     struct hd_device_options asked; /* timed, no_fallback, precision */
+    struct hd_gpu_tuning tuning;
     hd_fence fences;
 };
 
@@ -43,11 +44,14 @@ hd_status hd_gpu_dev_open(hd_ctx *ctx, const struct hd_gpu_api *api,
     d->api = api;
     d->asked = (struct hd_device_options){
         .timed = opt->timed, .no_fallback = opt->no_fallback, .precision = opt->precision};
-    hd_status s = api->open(ctx, &d->gpu);
-    if (s == HD_OK)
+    hd_status s = opt->db ? hd_schedules_open(ctx, opt->db, false, &d->tuning.db) : HD_OK;
+    if (s == HD_OK) s = api->open(ctx, &d->gpu);
+    if (s == HD_OK) {
         *out = d;
-    else
+    } else {
+        hd_schedules_close(d->tuning.db);
         free(d);
+    }
     return s;
 }
 
@@ -55,6 +59,7 @@ void hd_gpu_dev_close(hd_device *d) {
     for (size_t i = 0; i < d->n_blocks; i++)
         if (d->blocks[i].mem) d->api->free(d->gpu, d->blocks[i].mem);
     d->api->close(d->gpu);
+    hd_schedules_close(d->tuning.db);
     free(d->blocks);
     free(d);
 }
@@ -136,7 +141,8 @@ hd_status hd_gpu_dev_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step
     const int *nodes = step < 0 ? NULL : nothing ? &none : m->steps[step].nodes;
     if (s == HD_OK)
         s = hd_gpu_plan_create(ctx, d->api, d->gpu, x->graph, m, &x->io, nodes,
-                               step < 0 ? 0 : (size_t)m->steps[step].n_nodes, &d->asked, &x->plan);
+                               step < 0 ? 0 : (size_t)m->steps[step].n_nodes, &d->asked, &d->tuning,
+                               &x->plan);
     if (s != HD_OK) {
         hd_gpu_dev_unload(d, x);
         return hd_note(ctx, s, "while loading %s on device %s", m->name, scheme);

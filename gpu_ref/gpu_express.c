@@ -5,8 +5,8 @@
 #include "compiler/expr/rewrite.h"
 #include "compiler/ir/expression.h"
 #include "compiler/loop/loop.h"
+#include "gpu_ref/gpu_choice.h"
 #include "gpu_ref/gpu_express.h"
-#include "gpu_ref/gpu_schedule.h"
 
 /* Sums of products are many: f32, as other devices do. Others are few, and keep what they have. */
 static bool is_product(enum hd_ir_op op) {
@@ -35,39 +35,57 @@ hd_status hd_gpu_expression(struct hd_gpu_plan *p, const struct hd_node *n, stru
 
 /* HD_UNSUPPORTED when a launch is larger than the driver's limits. */
 static hd_status fits(struct hd_gpu_plan *p, const struct hd_gpu_nest *k) {
-    size_t most = p->limits->max_blocks_yz;
+    const struct hd_gpu_limits *l = p->limits;
+    size_t most = l->max_blocks_yz;
     for (int c = 0; c < k->n_calls; c++) {
         const struct hd_kernel_call *x = &k->call[c];
+        int64_t threads = (int64_t)x->block[0] * x->block[1] * x->block[2];
         if (x->n_tensors + 1 > HD_GPU_MAX_ARGS)
             return hd_fail(p->ctx, HD_UNSUPPORTED, "a kernel of %d tensors, at most %d",
                            x->n_tensors, HD_GPU_MAX_ARGS - 1);
         if (most && ((size_t)x->grid[1] > most || (size_t)x->grid[2] > most))
             return hd_fail(p->ctx, HD_UNSUPPORTED, "a grid of %lld x %lld blocks, at most %zu",
                            (long long)x->grid[1], (long long)x->grid[2], most);
+        if (threads > l->max_threads)
+            return hd_fail(p->ctx, HD_UNSUPPORTED, "blocks of %lld threads, at most %d",
+                           (long long)threads, l->max_threads);
+        if (x->local_bytes > l->local_bytes)
+            return hd_fail(p->ctx, HD_UNSUPPORTED, "%zu bytes of local memory, at most %zu",
+                           x->local_bytes, l->local_bytes);
     }
     return HD_OK;
 }
 
-static hd_status lower(struct hd_gpu_plan *p, const struct hd_expr *f, bool tiles,
-                       struct hd_gpu_nest *out) {
+static hd_status lower(struct hd_gpu_plan *p, const struct hd_expr *f,
+                       const struct hd_gpu_choice *choice, struct hd_gpu_nest *out) {
     struct hd_schedule *s;
-    const char *text = hd_gpu_schedule(p->arena, f, p->limits, tiles);
+    int before = hd_kernels_count(p->kernels);
+    const char *text = hd_gpu_schedule(p->arena, f, p->limits, choice);
+    if (!text)
+        return hd_fail(p->ctx, HD_UNSUPPORTED, "it has no product to tile, or no such instruction");
     TRY(hd_schedule_parse(p->ctx, p->arena, text, &s));
     TRY(hd_loop_lower(p->ctx, p->arena, f, s, &out->nest));
     hd_loop_tidy(p->arena, out->nest);
     TRY(hd_kernels_add(p->ctx, p->kernels, out->nest, &out->call, &out->n_calls));
-    return fits(p, out);
+    out->f = f;
+    hd_status fit = fits(p, out);
+    if (fit != HD_OK) hd_kernels_cut(p->kernels, before);
+    return fit;
+}
+
+static void prepare(const struct hd_gpu_plan *p, struct hd_expr *f) {
+    if (p->limits->mma || p->limits->dot8) hd_expr_split_offsets(f);
+    hd_expr_split_sums(f);
 }
 
 /* tiles_only: nothing is made when the tiles do not fit. */
 static hd_status kernels(struct hd_gpu_plan *p, struct hd_expr *f, bool tiles_only,
                          struct hd_gpu_nest *out) {
-    if (p->limits->mma || p->limits->dot8) hd_expr_split_offsets(f);
-    hd_expr_split_sums(f);
-    hd_status s = lower(p, f, true, out);
+    prepare(p, f);
+    hd_status s = lower(p, f, NULL, out);
     if (s != HD_OK && !tiles_only) {
         hd_clear(p->ctx);
-        s = lower(p, f, false, out);
+        s = lower(p, f, &hd_gpu_flat, out);
     }
     return s;
 }
@@ -120,11 +138,21 @@ static const int *operands(struct hd_gpu_plan *p, const struct hd_node *n, int n
     return list;
 }
 
-static hd_status step(struct hd_gpu_plan *p, int node, int n_nodes, int n_out, const int *out,
-                      const struct hd_gpu_nest *k) {
+/* The node, or several that became one, and what they compute. */
+static hd_status step(struct hd_gpu_plan *p, const struct hd_gpu_group *u, int n_out,
+                      const int *out, const struct hd_gpu_nest *k) {
     int *results = hd_new_array(p->arena, int, (size_t)n_out + 1);
     const char *how = p->how ? p->how : p->api->scheme;
-    hd_gpu_step(p, HD_GPU_KERNELS, node, how, 0, NULL, 0, NULL)->n_nodes = n_nodes;
+    struct hd_gpu_work *w = hd_push(p->arena, p->works.work, p->works.n, p->works.cap);
+    *w = (struct hd_gpu_work){.name = hd_gpu_work_name(p->arena, k->f),
+                              .f = k->f,
+                              .step = p->n_steps,
+                              .n = u->n,
+                              .n_results = n_out,
+                              .result = hd_dup(p->arena, out, (size_t)n_out * sizeof *out)};
+    memcpy(w->node, u->node, sizeof w->node);
+    for (int i = 0; i < u->n; i++) p->done[u->node[i]] = true;
+    hd_gpu_step(p, HD_GPU_KERNELS, u->node[0], how, 0, NULL, 0, NULL)->n_nodes = u->n;
     for (int i = 0; i < n_out; i++) results[i] = out[i] < 0 ? -1 : hd_gpu_make(p, out[i], 0);
     return hd_gpu_nest_call(p, k, n_out, results);
 }
@@ -141,45 +169,117 @@ hd_status hd_gpu_nest_make(struct hd_gpu_plan *p, const struct hd_node *n, const
     return kernels(p, f, false, out);
 }
 
-/* The node with elementwise ones behind it, as one. */
-static hd_status fused(struct hd_gpu_plan *p, int node, struct hd_expr *f, bool *out_taken) {
+/* ---- nodes ---------------------------------------------------------------------------------- */
+
+struct unit { /* a node, or a group of them, to make kernels of */
     struct hd_gpu_group u;
-    struct hd_gpu_nest k = {0};
-    bool any;
-    TRY(hd_gpu_group(p, node, f, &any, &u));
-    if (!any) return HD_OK;
-    if (kernels(p, u.f, true, &k) != HD_OK) {
-        hd_clear(p->ctx);
+    const int *operand;
+    int n_out;
+    const int *out;
+};
+
+/* The node with elementwise ones behind it, as one. *out_any false: there are none. */
+static hd_status grouped(struct hd_gpu_plan *p, int node, struct hd_expr *f, struct unit *out,
+                         bool *out_any) {
+    TRY(hd_gpu_group(p, node, f, out_any, &out->u));
+    if (!*out_any) return HD_OK;
+    out->operand = hd_dup(p->arena, out->u.operand, sizeof out->u.operand);
+    out->n_out = 1;
+    out->out = hd_dup(p->arena, &out->u.made[out->u.n - 1], sizeof(int));
+    return HD_OK;
+}
+
+static struct unit alone(struct hd_gpu_plan *p, int node, struct hd_expr *f) {
+    const struct hd_node *n = &p->g->nodes[node];
+    return (struct unit){.u = {.f = f, .n = 1, .node = {node}},
+                         .operand = operands(p, n, f->n_params),
+                         .n_out = n->n_out,
+                         .out = n->out};
+}
+
+/* The node's expression. NULL: it has none that is whole, and p->why says so. */
+static hd_status whole(struct hd_gpu_plan *p, int node, struct hd_expr **out) {
+    const struct hd_node *n = &p->g->nodes[node];
+    TRY(hd_gpu_expression(p, n, out));
+    if (!*out)
+        p->why = "it has no tensor expression";
+    else if ((size_t)n->n_out > (*out)->n_results)
+        p->why = "its expression has the first result alone", *out = NULL;
+    return HD_OK;
+}
+
+/* The host runs it, and says why. */
+static hd_status left(struct hd_gpu_plan *p) {
+    p->why = hd_strdup(p->arena, hd_message(p->ctx));
+    hd_clear(p->ctx);
+    return HD_OK;
+}
+
+/* The choice that the expression is to have; false: there is none. */
+static hd_status choice_of(struct hd_gpu_plan *p, const struct hd_expr *f,
+                           struct hd_gpu_choice *out, bool *out_any) {
+    struct hd_schedule_row row = {0};
+    if ((*out_any = p->tuning.only != NULL)) {
+        *out = *p->tuning.only;
         return HD_OK;
     }
-    k.operand = hd_dup(p->arena, u.operand, sizeof u.operand);
-    for (int i = 0; i < u.n; i++) p->done[u.node[i]] = true;
+    TRY(hd_schedules_best(p->ctx, p->arena, p->tuning.db,
+                          hd_gpu_device_key(p->arena, p->api, p->limits),
+                          hd_gpu_work_name(p->arena, f), &row));
+    if (!row.schedule || !*row.schedule) return HD_OK;
+    *out_any = hd_gpu_choice_read(row.schedule, out);
+    if (!*out_any)
+        hd_warn(p->ctx,
+                "%s: the file of schedules has '%.60s' for %s, which is no schedule of this "
+                "version; heddle tune --device %s measures again",
+                p->api->scheme, row.schedule, row.work, p->api->scheme);
+    return HD_OK;
+}
+
+hd_status hd_gpu_tuned(struct hd_gpu_plan *p, int node, bool *out_taken) {
+    struct hd_expr *f = NULL;
+    struct hd_gpu_nest k = {0};
+    struct hd_gpu_choice choice;
+    struct unit x;
+    bool any;
+    if (!p->tuning.db && !p->tuning.only) return HD_OK;
+    if (whole(p, node, &f) != HD_OK) return left(p);
+    if (!f) return HD_OK;
+    TRY(grouped(p, node, f, &x, &any));
+    if (!any) x = alone(p, node, f);
+    prepare(p, x.u.f);
+    TRY(choice_of(p, x.u.f, &choice, &any));
+    if (!any) return HD_OK;
+    if (lower(p, x.u.f, &choice, &k) != HD_OK) {
+        if (!p->tuning.only)
+            hd_warn(p->ctx, "%s: the file of schedules has '%s' for %s, which does not fit: %s",
+                    p->api->scheme, hd_gpu_choice_text(p->arena, &choice),
+                    hd_gpu_work_name(p->arena, x.u.f), hd_message(p->ctx));
+        return left(p);
+    }
+    k.operand = x.operand;
+    p->how = hd_sprintf(p->arena, "%s, tuned", p->api->scheme);
     *out_taken = true;
-    return step(p, node, u.n, 1, &u.made[u.n - 1], &k);
+    return step(p, &x.u, x.n_out, x.out, &k);
 }
 
 hd_status hd_gpu_express(struct hd_gpu_plan *p, int node, bool *out_taken) {
-    const struct hd_node *n = &p->g->nodes[node];
     struct hd_expr *f = NULL;
     struct hd_gpu_nest k = {0};
-    hd_status s = hd_gpu_expression(p, n, &f);
-    if (s == HD_OK && !f) {
-        p->why = "it has no tensor expression";
-        return HD_OK;
-    }
-    if (s == HD_OK && (size_t)n->n_out > f->n_results) {
-        p->why = "its expression has the first result alone";
-        return HD_OK;
-    }
-    if (s == HD_OK) TRY(fused(p, node, f, out_taken));
-    if (*out_taken) return HD_OK;
-    if (s == HD_OK) s = kernels(p, f, false, &k);
-    if (s != HD_OK) { /* the host runs it, and says why */
-        p->why = hd_strdup(p->arena, hd_message(p->ctx));
+    struct unit x;
+    if (p->tuning.only) return HD_OK;
+    if (whole(p, node, &f) != HD_OK) return left(p);
+    if (!f) return HD_OK;
+    TRY(grouped(p, node, f, &x, out_taken));
+    if (*out_taken && kernels(p, x.u.f, true, &k) != HD_OK) {
         hd_clear(p->ctx);
-        return HD_OK;
+        *out_taken = false;
     }
-    *out_taken = true;
-    k.operand = operands(p, n, f->n_params);
-    return step(p, node, 1, n->n_out, n->out, &k);
+    if (!*out_taken) {
+        x = alone(p, node, f);
+        if (kernels(p, f, false, &k) != HD_OK) return left(p);
+        *out_taken = true;
+    }
+    k.operand = x.operand;
+    return step(p, &x.u, x.n_out, x.out, &k);
 }

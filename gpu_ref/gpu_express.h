@@ -9,10 +9,10 @@ struct hd_gpu_nest { /* one expression's kernels */
     struct hd_nest *nest;
     struct hd_kernel_call *call;
     int n_calls;
-    const int *operand; /* the graph's tensor of each parameter; -1 = left out */
+    const int *operand;      /* the graph's tensor of each parameter; -1 = left out */
+    const struct hd_expr *f; /* that it was lowered from */
 };
 
-enum { HD_GPU_GROUP = 16 };
 struct hd_gpu_group { /* nodes that become one expression */
     struct hd_expr *f;
     int n, node[HD_GPU_GROUP], made[HD_GPU_GROUP]; /* what each computes: a tensor of the graph */

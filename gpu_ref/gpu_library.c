@@ -100,11 +100,11 @@ hd_status hd_gpu_products(struct hd_gpu_plan *p, int node, bool *out_taken) {
     struct hd_gpu_product of;
     hd_gpu_library *library = NULL;
     size_t workspace = 0;
-    if (!p->gpu || !p->api->product || !fits(p, n, &of)) return HD_OK;
+    if (!p->gpu || p->tuning.only || !p->api->product || !fits(p, n, &of)) return HD_OK;
     const char *why = p->api->no_products();
     int relu = relu_behind(p, n);
     of.relu = relu >= 0;
-    of.precision = p->precision;
+    of.precision = p->asked.precision;
     if (!why && p->api->product(p->ctx, p->gpu, &of, &workspace, &library) != HD_OK) {
         why = hd_strdup(p->arena, hd_message(p->ctx));
         hd_clear(p->ctx);

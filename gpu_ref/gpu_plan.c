@@ -119,7 +119,7 @@ static hd_status plan_host(struct hd_gpu_plan *p, int node) {
     const struct hd_node *n = &p->g->nodes[node];
     int *in = hd_new_array(p->arena, int, (size_t)n->n_in + 1);
     int *out = hd_new_array(p->arena, int, (size_t)n->n_out + 1);
-    if (p->no_fallback)
+    if (p->asked.no_fallback)
         return hd_fail(p->ctx, HD_UNSUPPORTED,
                        "node '%s' (%s) would run on the host: %s; leave out --no-fallback, or "
                        "another device",
@@ -169,7 +169,8 @@ static void count_users(struct hd_gpu_plan *p) {
 static hd_status plan_nodes(struct hd_gpu_plan *p) {
     struct hd_mem_plan order; /* for its order */
     static hd_status (*const maker[])(struct hd_gpu_plan *, int, bool *) = {
-        hd_gpu_move, hd_gpu_products, hd_gpu_express, hd_gpu_recurrent, hd_gpu_qrecurrent};
+        hd_gpu_move,    hd_gpu_tuned,     hd_gpu_products,
+        hd_gpu_express, hd_gpu_recurrent, hd_gpu_qrecurrent};
     hd_mem_plan_graph(p->g, p->arena, &order);
     for (size_t i = 0; i < order.n_order; i++) {
         int node = order.order[i];
@@ -274,7 +275,8 @@ static hd_status make(struct hd_gpu_plan *p) {
 static hd_status create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,
                         const struct hd_gpu_limits *limits, const hd_graph *g, const hd_model *m,
                         const struct hd_host_io *io, const int *nodes, size_t n,
-                        const struct hd_device_options *o, struct hd_gpu_plan **out) {
+                        const struct hd_device_options *o, const struct hd_gpu_tuning *tuning,
+                        struct hd_gpu_plan **out) {
     struct hd_gpu_plan *p = calloc(1, sizeof *p);
     if (!p) return hd_fail(ctx, HD_NOMEM, "%s: no memory to plan %s", api->scheme, m->name);
     hd_arena *a = p->arena = hd_arena_create();
@@ -282,8 +284,8 @@ static hd_status create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,
     p->ctx = ctx, p->api = api, p->gpu = gpu, p->g = g, p->model = m;
     if (io) p->io = *io;
     p->limits = limits;
-    p->no_fallback = o && o->no_fallback;
-    p->precision = o ? o->precision : HD_PRECISION_f32;
+    if (o) p->asked = *o;
+    if (tuning) p->tuning = *tuning;
     p->fault = -1;
     p->done = hd_new_array(a, bool, g->n_nodes + 1);
     p->wanted = hd_new_array(a, bool, g->n_nodes + 1);
@@ -309,14 +311,15 @@ static hd_status create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,
 hd_status hd_gpu_plan_create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,
                              const hd_graph *g, const hd_model *m, const struct hd_host_io *io,
                              const int *nodes, size_t n, const struct hd_device_options *o,
-                             struct hd_gpu_plan **out) {
-    return create(ctx, api, gpu, api->limits(gpu), g, m, io, nodes, n, o, out);
+                             const struct hd_gpu_tuning *tuning, struct hd_gpu_plan **out) {
+    return create(ctx, api, gpu, api->limits(gpu), g, m, io, nodes, n, o, tuning, out);
 }
 
 hd_status hd_gpu_plan_on_paper(hd_ctx *ctx, const struct hd_gpu_api *api,
                                const struct hd_gpu_limits *limits, const hd_graph *g,
-                               const hd_model *m, struct hd_gpu_plan **out) {
-    return create(ctx, api, NULL, limits, g, m, NULL, NULL, 0, NULL, out);
+                               const hd_model *m, const struct hd_gpu_tuning *tuning,
+                               struct hd_gpu_plan **out) {
+    return create(ctx, api, NULL, limits, g, m, NULL, NULL, 0, NULL, tuning, out);
 }
 
 void hd_gpu_plan_destroy(struct hd_gpu_plan *p) {

@@ -7,6 +7,7 @@
  *
  * Step makers are asked in this order for every node; the first that takes it makes its steps:
  *   hd_gpu_move      nothing to do: reshapes share the memory of their operand
+ *   hd_gpu_tuned     kernels of a choice that was measured (gpu_choice.h), where a file has one
  *   hd_gpu_products  a library of the GPU's vendor
  *   hd_gpu_express   kernels made of the node's tensor expression
  *   hd_gpu_recurrent, hd_gpu_qrecurrent lstm, gru, rnn: kernels written by hand, for what has no
@@ -17,8 +18,10 @@
 
 #include "compiler/ir/ir.h"
 #include "compiler/loop/kernels.h"
+#include "compiler/schedules/schedules.h"
 #include "cpu_ref/host.h"
 #include "gpu_ref/gpu.h"
+#include "gpu_ref/gpu_schedule.h"
 
 struct hd_gpu_view {
     int tensor; /* -1: of a step alone */
@@ -63,6 +66,26 @@ struct hd_gpu_step {
     double seconds;             /* of the fastest run, when timed */
 };
 
+/* Choices instead of the rules of thumb. */
+struct hd_gpu_tuning {
+    struct hd_schedules *db;          /* those that were measured; NULL = none */
+    const struct hd_gpu_choice *only; /* this one for all, or none at all; NULL = not so */
+};
+
+enum { HD_GPU_GROUP = 16 };
+struct hd_gpu_work {         /* an expression, of one node or several that became one */
+    const char *name;        /* in a file of schedules */
+    const struct hd_expr *f; /* as hd_gpu_schedule wants it */
+    size_t step;             /* that computes it */
+    int n, node[HD_GPU_GROUP];
+    int n_results;
+    const int *result; /* tensors of the graph; -1 = left out */
+};
+struct hd_gpu_works {
+    struct hd_gpu_work *work;
+    size_t n, cap;
+};
+
 struct hd_gpu_plan {
     hd_ctx *ctx;
     hd_arena *arena;
@@ -72,13 +95,14 @@ struct hd_gpu_plan {
     const hd_graph *g;
     const hd_model *model;
     struct hd_host_io io;
-    bool no_fallback;
-    enum hd_precision precision;
+    struct hd_device_options asked; /* no_fallback and precision are looked at */
+    struct hd_gpu_tuning tuning;
 
     struct hd_gpu_view *views;
     size_t n_views, cap_views;
     struct hd_gpu_step *steps;
     size_t n_steps, cap_steps;
+    struct hd_gpu_works works; /* of steps made of expressions */
     struct hd_kernels *kernels;
     hd_gpu_program *program;
     hd_gpu_kernel **kernel; /* of the program */
@@ -109,15 +133,17 @@ struct hd_gpu_share { /* of what ran where */
     int64_t nodes, device_nodes, macs, device_macs;
 };
 
-/* o: no_fallback, precision; NULL = neither. */
+/* o: no_fallback, precision; NULL = neither. tuning: NULL = none; its db outlives the plan. */
 hd_status hd_gpu_plan_create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,
                              const hd_graph *g, const hd_model *m, const struct hd_host_io *io,
                              const int *nodes, size_t n, const struct hd_device_options *o,
-                             struct hd_gpu_plan **out);
-/* The whole graph, for a device that is not here: nothing is built, and nothing can run. */
+                             const struct hd_gpu_tuning *tuning, struct hd_gpu_plan **out);
+/* The whole graph, for a device that is not here: nothing is built, and nothing can run. tuning as
+ * above. */
 hd_status hd_gpu_plan_on_paper(hd_ctx *ctx, const struct hd_gpu_api *api,
                                const struct hd_gpu_limits *limits, const hd_graph *g,
-                               const hd_model *m, struct hd_gpu_plan **out);
+                               const hd_model *m, const struct hd_gpu_tuning *tuning,
+                               struct hd_gpu_plan **out);
 void hd_gpu_plan_destroy(struct hd_gpu_plan *p); /* NULL is fine */
 /* buffers: of inputs, then of outputs. */
 hd_status hd_gpu_plan_run(hd_ctx *ctx, struct hd_gpu_plan *p, hd_gpu_mem *const *buffers,
@@ -155,6 +181,7 @@ int hd_gpu_fault(struct hd_gpu_plan *p);
 
 /* *out_taken tells whether they took the node; if not, p->why may say why. */
 hd_status hd_gpu_move(struct hd_gpu_plan *p, int node, bool *out_taken);
+hd_status hd_gpu_tuned(struct hd_gpu_plan *p, int node, bool *out_taken);
 hd_status hd_gpu_products(struct hd_gpu_plan *p, int node, bool *out_taken);
 hd_status hd_gpu_express(struct hd_gpu_plan *p, int node, bool *out_taken);
 hd_status hd_gpu_recurrent(struct hd_gpu_plan *p, int node, bool *out_taken);

@@ -13,7 +13,9 @@
 #include "compiler/expr/rewrite.h"
 #include "gpu_ref/gpu_schedule_int.h"
 
-enum { THREADS = 64, NAMES = 400 };
+enum { NAMES = 400 };
+
+const struct hd_gpu_choice hd_gpu_flat = {HD_GPU_FLAT, {1, 64}, {1, 1}, 0, false};
 
 /* ---- flat ----------------------------------------------------------------------------------- */
 
@@ -32,20 +34,24 @@ const char *hd_gpu_fuse(const struct maker *m, const char *t, int n, const char 
     return loop;
 }
 
-/* The variables of the left side become one loop, which is cut into blocks of threads. */
+/* The variables of the left side become one loop, which is cut into blocks of threads. A thread's
+ * elements lie as far apart as the block has threads. */
 static void flat(const struct maker *m, int s) {
     const struct hd_expr_stmt *y = &m->f->stmt[s];
+    const struct hd_gpu_choice *c =
+        m->choice && m->choice->form == HD_GPU_FLAT ? m->choice : &hd_gpu_flat;
     const char *t = hd_gpu_name_of(m, s), *list[HD_EXPR_RANK] = {0};
     int64_t n = 1;
-    int threads = THREADS < m->limits->max_threads ? THREADS : m->limits->max_threads;
+    int threads = hd_gpu_least(c->threads[1], m->limits->max_threads);
     char fused[32];
     for (int d = 0; d < y->rank; d++) {
         n *= y->var[y->lhs[d]].extent;
         list[d] = y->var[y->lhs[d]].name;
     }
     if (n < threads) threads = n < 1 ? 1 : (int)n;
-    fprintf(m->out, "split %s %s %d hd_block hd_thread\n", t,
-            hd_gpu_fuse(m, t, y->rank, list, fused), threads);
+    fprintf(m->out, "split %s %s %d hd_block %s\n", t, hd_gpu_fuse(m, t, y->rank, list, fused),
+            threads * c->each[1], c->each[1] > 1 ? "hd_part" : "hd_thread");
+    if (c->each[1] > 1) fprintf(m->out, "split %s hd_part %d hd_each hd_thread\n", t, threads);
     fprintf(m->out, "bind %s hd_block block.x\nbind %s hd_thread thread.x\n", t, t);
 }
 
@@ -91,7 +97,7 @@ static bool same_order(const struct maker *m, const struct product *p) {
     return true;
 }
 
-static bool find_product(const struct maker *m, int sum, struct product *p) {
+static bool is_product(const struct maker *m, int sum, struct product *p) {
     const struct hd_expr *f = m->f;
     const struct hd_expr_stmt *s = &f->stmt[sum];
     const struct hd_expr_node *k = &f->node[s->value];
@@ -141,13 +147,6 @@ bool hd_gpu_is_bytes(const struct maker *m, const struct product *p) {
     return is_byte(m->f, k->arg[0]) && is_byte(m->f, k->arg[1]);
 }
 
-struct tile {
-    int threads[2], each[2]; /* of i and j: threads of a block, elements of a thread */
-    int depth;               /* of the reduced range that goes through local memory; 0 = none */
-    const char *dot;         /* an instruction for four of them; NULL = none */
-    int k[2];                /* then: the dimension of each operand that they lie along */
-};
-
 int hd_gpu_least(int64_t a, int64_t b) {
     return (int)(a < b ? a : b);
 }
@@ -165,8 +164,8 @@ int64_t hd_gpu_step_of(const struct hd_expr *f, int node, int v) {
 
 /* Elements of an access that a tile with this depth reads: each index is a sum of variables times
  * constants, so a dimension spans the sum of what they move. */
-static int64_t elements(const struct maker *m, const struct product *p, int access,
-                        const struct tile *t) {
+int64_t hd_gpu_elements(const struct maker *m, const struct product *p, int access,
+                        const struct hd_gpu_tile *t) {
     const struct hd_expr_stmt *s = &m->f->stmt[p->sum];
     const struct hd_expr_node *x = &m->f->node[access];
     int64_t n = 1;
@@ -186,7 +185,7 @@ static int64_t elements(const struct maker *m, const struct product *p, int acce
 }
 
 /* Sums of four products of bytes: the depth is a multiple of four, also when the range is not. */
-static void choose_dot(const struct maker *m, const struct product *p, struct tile *t) {
+static void choose_dot(const struct maker *m, const struct product *p, struct hd_gpu_tile *t) {
     bool a = m->f->tensor[m->f->node[p->a].i].type == HD_U8;
     bool b = m->f->tensor[m->f->node[p->b].i].type == HD_U8;
     t->k[0] = hd_gpu_dimension_with(m->f, p->a, p->k);
@@ -197,10 +196,10 @@ static void choose_dot(const struct maker *m, const struct product *p, struct ti
     t->depth = (t->depth + 3) / 4 * 4;
 }
 
-static struct tile choose(const struct maker *m, const struct product *p) {
+static struct hd_gpu_tile choose(const struct maker *m, const struct product *p) {
     const struct hd_expr_stmt *s = &m->f->stmt[p->sum];
     int64_t n[2] = {s->var[p->i].extent, s->var[p->j].extent};
-    struct tile t = {{1, 1}, {1, 1}, 0, NULL, {-1, -1}};
+    struct hd_gpu_tile t = {{1, 1}, {1, 1}, 0, !m->limits->is_cpu, NULL, {-1, -1}};
     for (int d = 0; d < 2; d++) {
         if (m->limits->is_cpu) {
             t.each[d] = hd_gpu_least(n[d], d ? 16 : 4);
@@ -213,7 +212,7 @@ static struct tile choose(const struct maker *m, const struct product *p) {
     size_t bytes = hd_dtype_bytes((hd_dtype)m->f->tensor[m->f->node[p->a].i].type) +
                    hd_dtype_bytes((hd_dtype)m->f->tensor[m->f->node[p->b].i].type);
     for (t.depth = hd_gpu_least(s->var[p->k].extent, 16); t.depth > 1; t.depth /= 2) {
-        int64_t most = elements(m, p, p->a, &t), other = elements(m, p, p->b, &t);
+        int64_t most = hd_gpu_elements(m, p, p->a, &t), other = hd_gpu_elements(m, p, p->b, &t);
         if ((size_t)(most > other ? most : other) * bytes <= m->limits->local_bytes / 2) {
             choose_dot(m, p, &t);
             return t;
@@ -223,8 +222,21 @@ static struct tile choose(const struct maker *m, const struct product *p) {
     return t;
 }
 
+static struct hd_gpu_tile chosen(const struct maker *m, const struct product *p) {
+    const struct hd_gpu_choice *c = m->choice;
+    struct hd_gpu_tile t = {{c->threads[0], c->threads[1]},
+                            {c->each[0], c->each[1]},
+                            c->depth,
+                            c->unroll,
+                            NULL,
+                            {-1, -1}};
+    choose_dot(m, p, &t);
+    return t;
+}
+
 /* The reader's loops: blocks of tiles, threads, elements of a thread; the rest is block.z. */
-static void tile_reader(const struct maker *m, const struct product *p, const struct tile *t) {
+static void tile_reader(const struct maker *m, const struct product *p,
+                        const struct hd_gpu_tile *t) {
     const struct hd_expr_stmt *y = &m->f->stmt[p->reader];
     const char *name = hd_gpu_name_of(m, p->reader), *rest[HD_EXPR_RANK] = {0};
     int n_rest = 0, dims[2] = {p->di, p->dj};
@@ -251,7 +263,7 @@ static void tile_reader(const struct maker *m, const struct product *p, const st
 }
 
 /* The sum's loops: reduced ones outside, the thread's elements inside. */
-static void tile_sum(const struct maker *m, const struct product *p, const struct tile *t) {
+static void tile_sum(const struct maker *m, const struct product *p, const struct hd_gpu_tile *t) {
     const struct hd_expr *f = m->f;
     const struct hd_expr_stmt *s = &f->stmt[p->sum];
     const char *name = hd_gpu_name_of(m, p->sum);
@@ -267,7 +279,7 @@ static void tile_sum(const struct maker *m, const struct product *p, const struc
     for (int d = 0; d < s->rank; d++)
         if (s->lhs[d] != p->i && s->lhs[d] != p->j) fprintf(m->out, " %s", s->var[s->lhs[d]].name);
     fprintf(m->out, " %s %s%s\n", s->var[p->i].name, s->var[p->j].name, t->dot ? " hd_k4" : "");
-    if (!m->limits->is_cpu)
+    if (t->unroll)
         fprintf(m->out, "unroll %s %s\nunroll %s %s\n", name, s->var[p->i].name, name,
                 s->var[p->j].name);
     const char *a = f->tensor[f->node[p->a].i].name, *b = f->tensor[f->node[p->b].i].name;
@@ -290,39 +302,50 @@ static void inside(const struct maker *m, int s) {
                     hd_gpu_name_of(m, s));
 }
 
-static bool tiled(const struct maker *m, int s) {
-    struct product p;
+bool hd_gpu_find_product(const struct maker *m, int s, struct product *out) {
     for (int k = 0; k < s; k++) {
-        if (!find_product(m, k, &p) || p.reader != s) continue;
+        if (!is_product(m, k, out) || out->reader != s) continue;
         for (int other = 0; other < s; other++) /* one sum alone */
             if (other != k && m->f->stmt[other].reduce != HD_REDUCE_NONE &&
                 hd_expr_reader(m->f, other) == s)
                 return false;
-        if (hd_gpu_schedule_mma(m, &p)) return true;
-        struct tile t = choose(m, &p);
-        tile_reader(m, &p, &t);
-        tile_sum(m, &p, &t);
         return true;
     }
     return false;
 }
 
+static bool tiled(const struct maker *m, int s) {
+    bool any = !m->choice, tile = any || m->choice->form == HD_GPU_TILE;
+    struct product p;
+    if ((!any && m->choice->form == HD_GPU_FLAT) || !hd_gpu_find_product(m, s, &p)) return false;
+    if ((any || !tile) && hd_gpu_schedule_mma(m, &p)) return true;
+    if (!tile) return false;
+    struct hd_gpu_tile t = any ? choose(m, &p) : chosen(m, &p);
+    tile_reader(m, &p, &t);
+    tile_sum(m, &p, &t);
+    return true;
+}
+
 const char *hd_gpu_schedule(hd_arena *a, const struct hd_expr *f, const struct hd_gpu_limits *l,
-                            bool tiles) {
+                            const struct hd_gpu_choice *choice) {
     char *text = NULL;
     size_t bytes;
-    struct maker m = {f, l, open_memstream(&text, &bytes)};
+    struct maker m = {f, l, choice, open_memstream(&text, &bytes)};
+    bool fits = !choice || choice->form == HD_GPU_FLAT;
     HD_ASSERT(m.out);
     for (int s = 0; s < (int)f->n_stmts; s++) {
         bool sum = f->stmt[s].reduce != HD_REDUCE_NONE;
         int reader = sum ? hd_expr_reader(f, s) : -1;
-        if (reader >= 0 && f->stmt[reader].rank) continue;
-        if (!f->stmt[s].rank || (tiles && tiled(&m, s))) continue;
+        if ((reader >= 0 && f->stmt[reader].rank) || !f->stmt[s].rank) continue;
+        if (tiled(&m, s)) {
+            fits = true;
+            continue;
+        }
         flat(&m, s);
         inside(&m, s);
     }
     fclose(m.out);
-    const char *kept = hd_strdup(a, text);
+    const char *kept = fits ? hd_strdup(a, text) : NULL;
     free(text);
     return kept;
 }

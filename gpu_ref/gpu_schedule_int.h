@@ -5,11 +5,12 @@
 #include <stdio.h>
 
 #include "compiler/expr/expr.h"
-#include "gpu_ref/gpu.h"
+#include "gpu_ref/gpu_schedule.h"
 
 struct maker {
     const struct hd_expr *f;
     const struct hd_gpu_limits *limits;
+    const struct hd_gpu_choice *choice; /* NULL = by rules of thumb */
     FILE *out;
 };
 
@@ -21,6 +22,20 @@ struct product {     /* sum += a * b */
     int k;           /* the first reduced variable that moves both; loops from the one of it */
 };
 
+struct hd_gpu_tile {
+    int threads[2], each[2]; /* of i and j: threads of a block, elements of a thread */
+    int depth;               /* of the reduced range that goes through local memory; 0 = none */
+    bool unroll;
+    const char *dot; /* an instruction for four of them; NULL = none */
+    int k[2];        /* then: the dimension of each operand that they lie along */
+};
+
+/* Statement s reads one sum alone, of products that can be tiled. */
+bool hd_gpu_find_product(const struct maker *m, int s, struct product *out);
+/* Elements of an access that a tile reads at a time: of the whole reduced range but for the depth
+ * of variable k. */
+int64_t hd_gpu_elements(const struct maker *m, const struct product *p, int access,
+                        const struct hd_gpu_tile *t);
 const char *hd_gpu_name_of(const struct maker *m, int s);
 /* Loops list[0 .. n - 1] of the statement become one, of the name that is returned. */
 const char *hd_gpu_fuse(const struct maker *m, const char *t, int n, const char *const *list,
@@ -36,6 +51,7 @@ int hd_gpu_dimension_with(const struct hd_expr *f, int access, int v);
 /* The sum is one of products of bytes, nothing else. */
 bool hd_gpu_is_bytes(const struct maker *m, const struct product *p);
 
+enum { HD_GPU_MMA_ROWS = 16, HD_GPU_MMA_COLUMNS = 8, HD_GPU_WARP = 32 };
 /* A schedule for the instruction m16n8k32 of a warp. False: it does not fit, nothing is written. */
 bool hd_gpu_schedule_mma(const struct maker *m, const struct product *p);
 

@@ -8,7 +8,14 @@
 
 #include "gpu_ref/gpu_schedule_int.h"
 
-enum { ROWS = 16, COLUMNS = 8, DEPTH = 32, LANES = 32, LEAST_DEPTH = 16, NAMES = 400 };
+enum {
+    ROWS = HD_GPU_MMA_ROWS,
+    COLUMNS = HD_GPU_MMA_COLUMNS,
+    LANES = HD_GPU_WARP,
+    DEPTH = 32,
+    LEAST_DEPTH = 16,
+    NAMES = 400
+};
 
 struct mma {
     const struct maker *m;
@@ -62,6 +69,16 @@ static size_t bytes_of(const struct mma *t, int access) {
 static size_t local_bytes(const struct mma *t) {
     size_t sums = (size_t)(t->warps * ROWS * t->columns[0] * t->columns[1]) * sizeof(int32_t);
     return sums + bytes_of(t, t->p->a) + bytes_of(t, t->p->b);
+}
+
+/* What is asked for, when a warp can have it. */
+static bool chosen(struct mma *t) {
+    const struct hd_gpu_choice *c = t->m->choice;
+    t->warps = c->threads[0];
+    t->columns[0] = c->each[0], t->columns[1] = c->each[1];
+    return t->columns[0] % COLUMNS == 0 && LANES % t->columns[0] == 0 &&
+           (t->image >= 0 || t->columns[1] == 1) && t->warps * LANES <= t->m->limits->max_threads &&
+           local_bytes(t) <= t->m->limits->local_bytes;
 }
 
 static bool choose(struct mma *t) {
@@ -160,7 +177,7 @@ bool hd_gpu_schedule_mma(const struct maker *m, const struct product *p) {
     t.k[1] = hd_gpu_dimension_with(m->f, p->b, p->k);
     t.image = find_image(&t);
     if (t.image >= 0) t.d_image = hd_gpu_dimension_of(m, p, t.image);
-    if (t.k[0] < 0 || t.k[1] < 0 || !choose(&t)) return false;
+    if (t.k[0] < 0 || t.k[1] < 0 || !(m->choice ? chosen(&t) : choose(&t))) return false;
     reader(&t);
     sum(&t);
     return true;

@@ -27,7 +27,7 @@ struct hd_gpu {
     const struct ocl_api *cl;
     void *device, *context, *queue;
     struct hd_gpu_limits limits;
-    char name[NAME];
+    char name[NAME], driver[NAME];
     void **event; /* of each timer, NULL = it did not run */
     int n_events;
 };
@@ -103,7 +103,9 @@ static bool has_extension(const hd_gpu *g, const char *name) {
 static void find_limits(hd_gpu *g) {
     struct hd_gpu_limits *l = &g->limits;
     g->cl->clGetDeviceInfo(g->device, CL_DEVICE_NAME, sizeof g->name - 1, g->name, NULL);
+    g->cl->clGetDeviceInfo(g->device, CL_DRIVER_VERSION, sizeof g->driver - 1, g->driver, NULL);
     l->name = g->name;
+    l->driver = g->driver;
     l->is_cpu = number(g, CL_DEVICE_TYPE, 8) & CL_DEVICE_TYPE_CPU;
     const char *tiles = getenv("HEDDLE_GPU_TILES");
     if (tiles) l->is_cpu = !strcmp(tiles, "cpu");

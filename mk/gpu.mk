@@ -12,7 +12,7 @@ gpu_run    = $(B)/heddle test --device opencl $(1) > $(B)/test-opencl.log 2>&1 |
              echo "  opencl: $$(tail -1 $(B)/test-opencl.log)"
 gpu_share  = $(GPU_SHARE) --nodes 95 --macs 99.9 --device $(1) $(GPU_PLANS) > $(B)/gpu-share.log || { cat $(B)/gpu-share.log; exit 1; }; \
              echo "  $(1): $$(tail -1 $(B)/gpu-share.log)"
-gpu_nvrtc  = $(GPU_NVRTC) 80,90 $(1) > $(B)/gpu-nvrtc.log || { cat $(B)/gpu-nvrtc.log; exit 1; }; echo "  NVRTC: $$(tail -1 $(B)/gpu-nvrtc.log)"
+gpu_nvrtc  = $(GPU_NVRTC) 80,90 $(2) $(1) > $(B)/gpu-nvrtc.log || { cat $(B)/gpu-nvrtc.log; exit 1; }; echo "  NVRTC: $$(tail -1 $(B)/gpu-nvrtc.log)"
 
 test-opencl: heddle $(GPU_SHARE) ## device opencl on pocl: three networks, some of ONNX's cases, shares of plans
 	$(Q)$(B)/heddle devices | grep -q '^opencl .* yes' || { $(B)/heddle devices | grep '^opencl' >&2; exit 1; }
@@ -20,8 +20,9 @@ test-opencl: heddle $(GPU_SHARE) ## device opencl on pocl: three networks, some 
 	$(Q)$(if $(wildcard $(SHARED)),$(call gpu_run,$(GPU_NETS:%=$(SHARED)/%)),echo "  no $(SHARED): its networks are skipped")
 	$(Q)$(if $(wildcard $(SHARED)),$(call gpu_share,opencl))
 
-test-cuda: $(GPU_NVRTC) ## the kernels of a network by NVRTC, where the CUDA toolkit is
+test-cuda: $(GPU_NVRTC) ## the kernels of a network by NVRTC, where the CUDA toolkit is; and with schedules at random
 	$(Q)$(if $(wildcard $(SHARED)),$(call gpu_nvrtc,$(SHARED)/mlperf_ic_resnet8_int8_qdq),echo "  no $(SHARED): its networks are skipped")
+	$(Q)$(if $(wildcard $(SHARED)),$(call gpu_nvrtc,$(SHARED)/mlperf_ic_resnet8_int8_qdq,--tuned 2),echo "  no $(SHARED): its networks are skipped")
 
 test-gpu: test-opencl $(GPU_NVRTC) ## all of ONNX's cases and of ../shared/models on opencl, by NVRTC; tiles of a GPU; a few under oclgrind
 	$(Q)$(if $(wildcard $(SHARED)),$(call gpu_share,cuda))

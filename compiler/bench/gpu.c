@@ -155,7 +155,7 @@ static hd_status on_paper(struct bench *b, const char *name, const hd_model *m) 
     hd_ctx *ctx = b->c->ctx;
     hd_graph *g;
     TRY(hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &g));
-    hd_status s = hd_gpu_plan_on_paper(ctx, b->api, &card, g, m, &p);
+    hd_status s = hd_gpu_plan_on_paper(ctx, b->api, &card, g, m, NULL, &p);
     if (s == HD_OK) {
         struct hd_exec_step *steps = hd_new_array(b->a, struct hd_exec_step, p->n_steps + 1);
         for (size_t i = 0; i < p->n_steps; i++) steps[i] = hd_gpu_step_facts(p, &p->steps[i]);

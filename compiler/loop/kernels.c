@@ -307,6 +307,10 @@ int hd_kernels_count(const struct hd_kernels *k) {
     return (int)k->n;
 }
 
+void hd_kernels_cut(struct hd_kernels *k, int n) {
+    k->n = (size_t)n;
+}
+
 const char *hd_kernel_name(const struct hd_kernels *k, int kernel) {
     return hd_sprintf(k->a, "k%d", kernel);
 }

@@ -32,6 +32,8 @@ hd_status hd_kernels_add(hd_ctx *ctx, struct hd_kernels *k, const struct hd_nest
  * kernel. prologue: what it calls, once in a source; NULL = nothing. Returns its number. */
 int hd_kernels_template(struct hd_kernels *k, const char *prologue, const char *text);
 int hd_kernels_count(const struct hd_kernels *k);
+/* Drops kernels from number n on: those that were added last, and that nobody calls. */
+void hd_kernels_cut(struct hd_kernels *k, int n);
 const char *hd_kernel_name(const struct hd_kernels *k, int kernel);
 const char *hd_kernels_text(struct hd_kernels *k);
 

@@ -31,6 +31,11 @@ int cuGetErrorName(int error, const char **out) {
     *out = error == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_LAUNCH_FAILED";
     return 0;
 }
+int cuDriverGetVersion(int *out);
+int cuDriverGetVersion(int *out) {
+    *out = 12040;
+    return 0;
+}
 int cuDeviceGetCount(int *out);
 int cuDeviceGetCount(int *out) {
     *out = emu.devices;

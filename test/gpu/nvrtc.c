@@ -1,10 +1,11 @@
 /* Whether NVRTC compiles the kernels of networks, without a GPU:
  *
- *   nvrtc ARCH[,ARCH] FOLDER...
+ *   nvrtc ARCH[,ARCH] [--tuned N] FOLDER...
  *
- * ARCH is 80, 90, ... A line for each network (FOLDER/model.onnx) and architecture: kernels, the
- * most registers of a thread, the most shared memory of a block, seconds. Exit 1 when something
- * does not compile, or is beyond what a GPU runs. */
+ * ARCH is 80, 90, ... With --tuned the kernels are those of N databases of schedules, each with a
+ * choice at random for every kernel that has one. A line for each network (FOLDER/model.onnx) and
+ * architecture: kernels, the most registers of a thread, the most shared memory of a block,
+ * seconds. Exit 1 when something does not compile, or is beyond what a GPU runs. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,11 @@
 #include "gpu_ref/gpu_plan.h"
 #include "gpu_ref/nvrtc.h"
 #include "test/gpu/stand_in.h"
+#include "test/gpu/tuned.h"
 
 enum { MOST_REGISTERS = 255, BLOCK_REGISTERS = 65536, MOST_SHARED = 48 << 10 };
+
+#define DB "build/nvrtc.db"
 
 static char *source_text;
 
@@ -66,11 +70,15 @@ static bool look(const char *cubin, size_t bytes, struct use *out) {
     return true;
 }
 
-static hd_status plan(hd_ctx *ctx, const char *folder, int *out_threads) {
+/* round 0: by rules of thumb. */
+static hd_status plan(hd_ctx *ctx, const char *folder, int round, int *out_threads) {
     struct hd_compile_options o = {0};
     struct hd_gpu_api api = stand_in_api;
     struct hd_host_io io;
     struct hd_gpu_plan *p;
+    struct hd_gpu_tuning tuning = {0};
+    struct tuned sum = {0, 0};
+    struct rng r = {(uint64_t)round};
     hd_model *m;
     hd_graph *g;
     char path[4096];
@@ -83,13 +91,22 @@ static hd_status plan(hd_ctx *ctx, const char *folder, int *out_threads) {
     hd_arena *a = hd_arena_create();
     TRY(hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &g));
     TRY(hd_host_choose_io(ctx, a, m, -1, g, &io));
-    TRY(hd_gpu_plan_create(ctx, &api, &stand_in, g, m, &io, NULL, 0, NULL, &p));
+    if (round) {
+        TRY(tuned_db(ctx, &api, &stand_in.limits, g, m, &r, DB, &sum));
+        TRY(hd_schedules_open(ctx, DB, false, &tuning.db));
+        printf("%d of %d kernels with a choice of database %d\n", sum.steps, sum.works, round);
+        if (2 * sum.steps < sum.works)
+            return hd_fail(ctx, HD_INVALID, "few of the choices fit their kernels");
+    }
+    TRY(hd_gpu_plan_create(ctx, &api, &stand_in, g, m, &io, NULL, 0, NULL, &tuning, &p));
     for (size_t i = 0; i < p->n_steps; i++)
         for (int c = 0; c < p->steps[i].n_calls; c++) {
             const int *b = p->steps[i].call[c].block;
             if (b[0] * b[1] * b[2] > *out_threads) *out_threads = b[0] * b[1] * b[2];
         }
     hd_gpu_plan_destroy(p);
+    hd_schedules_close(tuning.db);
+    unlink(DB);
     hd_graph_destroy(g);
     hd_arena_destroy(a);
     hd_model_destroy(m);
@@ -120,29 +137,32 @@ static hd_status compile(hd_ctx *ctx, const char *folder, int arch, int threads)
     return HD_OK;
 }
 
+static bool one(const char *archs, const char *folder, int round) {
+    hd_ctx *ctx = hd_ctx_create();
+    int threads = 1;
+    free(source_text);
+    source_text = NULL;
+    hd_status s = plan(ctx, folder, round, &threads);
+    if (round) threads = 1; /* what has too many registers is no choice: heddle tune finds out */
+    for (const char *a = archs; a && s == HD_OK && source_text; a = strchr(a, ',')) {
+        a += *a == ',';
+        s = compile(ctx, folder, atoi(a), threads);
+    }
+    if (s != HD_OK) printf("%s: %s\n", folder, hd_message(ctx));
+    hd_ctx_destroy(ctx);
+    return s == HD_OK;
+}
+
 int main(int argc, char **argv) {
-    int failed = 0;
-    if (argc < 3) return 2;
+    bool tuned = argc > 3 && !strcmp(argv[2], "--tuned");
+    int failed = 0, first = tuned ? 4 : 2, rounds = tuned ? atoi(argv[3]) : 1;
+    if (argc <= first || rounds < 1) return 2;
     if (hd_nvrtc_why_not()) {
         printf("not checked: %s\n", hd_nvrtc_why_not());
         return 0;
     }
-    for (int i = 2; i < argc; i++) {
-        hd_ctx *ctx = hd_ctx_create();
-        int threads = 1;
-        free(source_text);
-        source_text = NULL;
-        hd_status s = plan(ctx, argv[i], &threads);
-        for (const char *a = argv[1]; a && s == HD_OK && source_text; a = strchr(a, ',')) {
-            a += *a == ',';
-            s = compile(ctx, argv[i], atoi(a), threads);
-        }
-        if (s != HD_OK) {
-            printf("%s: %s\n", argv[i], hd_message(ctx));
-            failed++;
-        }
-        hd_ctx_destroy(ctx);
-    }
+    for (int i = first; i < argc; i++)
+        for (int k = 0; k < rounds; k++) failed += !one(argv[1], argv[i], tuned ? k + 1 : 0);
     free(source_text);
     return failed != 0;
 }

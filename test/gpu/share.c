@@ -47,7 +47,7 @@ static hd_status plan(hd_ctx *ctx, const char *folder, struct hd_gpu_share *out)
     hd_arena *a = hd_arena_create();
     TRY(hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &g));
     TRY(hd_host_choose_io(ctx, a, m, -1, g, &io));
-    TRY(hd_gpu_plan_create(ctx, &api, &stand_in, g, m, &io, NULL, 0, NULL, &p));
+    TRY(hd_gpu_plan_create(ctx, &api, &stand_in, g, m, &io, NULL, 0, NULL, NULL, &p));
     *out = hd_gpu_plan_share(p);
     for (size_t i = 0; i < p->n_steps; i++)
         if (p->steps[i].kind == HD_GPU_HOST)

@@ -24,6 +24,7 @@ struct net {
     const char *operands, *nodes, *output;
 };
 static uint32_t nets_state;
+static const char *nets_db; /* of run_net: schedules that the device takes; NULL = none */
 static inline double uniform(double lo, double hi) {
     nets_state = nets_state * 1664525u + 1013904223u;
     return lo + (hi - lo) * ((double)(nets_state >> 8) / (1 << 24));
@@ -140,6 +141,7 @@ static inline void run_net(hd_ctx *ctx, const struct net *n, const char *name, i
     for (int i = 0; i < 2; i++) {
         struct hd_device_options o = {
             .machine = m->machine, .threads = threads, .name = device[i], .made = &made};
+        if (i == 1) o.db = nets_db;
         if (hd_session_open(ctx, m, device[i], &o, &s[i]) != HD_OK)
             fail_msg("%s: %s", n->nodes, hd_message(ctx));
         out[i] = malloc(hd_value_dense_bytes(v) + 1);

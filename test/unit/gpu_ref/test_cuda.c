@@ -1,9 +1,11 @@
 /* Device cuda on a driver that stands in (test/gpu/cuda_stand_in.h), which runs its kernels: the
- * networks of gpu_nets.def against golden; one launch for a run; what happens when any call fails,
+ * networks of gpu_nets.def against golden, by rules of thumb and by schedules at random from a
+ * database; one launch for a run; what happens when any call fails,
  * memory does not suffice, the GPU is lost, and two contexts are open. */
 #include "gpu_ref/gpu_plan.h"
 #include "test/gpu/cublaslt_stand_in.h"
 #include "test/gpu/cuda_stand_in.h"
+#include "test/gpu/tuned.h"
 #include "test/unit/cpu_ref/nets.h"
 
 static const struct net nets[] = {
@@ -28,6 +30,36 @@ static void like_golden(void **unused) {
         assert_int_equal(emu.live, 0);
     }
     assert_true(once > 0);
+    hd_ctx_destroy(ctx);
+}
+
+/* With a choice for each kernel, among those of a GPU with tensor cores. */
+static void like_golden_tuned(void **unused) {
+    static const char db[] = "build/test_cuda.db";
+    hd_ctx *ctx = hd_ctx_create();
+    struct tuned sum = {0, 0};
+    struct rng r = {3};
+    (void)unused;
+    for (int i = 0; i < N_NETS; i++) {
+        nets_state = (uint32_t)(1000 + i);
+        hd_graph *g = NULL;
+        hd_gpu *gpu = NULL;
+        hd_model *m = build(ctx, &nets[i], &g);
+        hd_status s = hd_gpu_cuda.open(ctx, &gpu);
+        if (s == HD_OK)
+            s = tuned_db(ctx, &hd_gpu_cuda, hd_gpu_cuda.limits(gpu), g, m, &r, db, &sum);
+        if (s != HD_OK) fail_msg("%s: %s", nets[i].nodes, hd_message(ctx));
+        hd_gpu_cuda.close(gpu);
+        hd_model_destroy(m);
+        hd_graph_destroy(g);
+        nets_db = db;
+        run_net(ctx, &nets[i], "cuda", 1, "cuda, tuned");
+        nets_db = NULL;
+        if (emu.wrong) fail_msg("%s: %s", nets[i].nodes, emu.wrong);
+        assert_int_equal(emu.live, 0);
+    }
+    assert_true(sum.works > 20 && sum.steps > 3 * sum.works / 4);
+    unlink(db);
     hd_ctx_destroy(ctx);
 }
 
@@ -79,7 +111,7 @@ static hd_status whole_life(struct world *w) {
     hd_gpu *g = NULL;
     int n = w->io.n_in + w->io.n_out;
     TRY(api->open(w->ctx, &g));
-    hd_status s = hd_gpu_plan_create(w->ctx, api, g, w->g, w->m, &w->io, NULL, 0, NULL, &p);
+    hd_status s = hd_gpu_plan_create(w->ctx, api, g, w->g, w->m, &w->io, NULL, 0, NULL, NULL, &p);
     for (int i = 0; i < n && s == HD_OK; i++) {
         int value = i < w->io.n_in ? w->io.in[i] : w->io.out[i - w->io.n_in];
         s = api->alloc(w->ctx, g, hd_value_dense_bytes(&w->m->values[value]), &buffer[i]);
@@ -276,6 +308,7 @@ static void library_may_fail(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(like_golden),
+        cmocka_unit_test(like_golden_tuned),
         cmocka_unit_test(library),
         cmocka_unit_test(precisions),
         cmocka_unit_test(library_may_fail),

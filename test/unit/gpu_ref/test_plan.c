@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "compiler/compiler.h"
+#include "gpu_ref/gpu_choice.h"
 #include "gpu_ref/gpu_peaks.h"
 #include "gpu_ref/gpu_plan.h"
 #include "test/gpu/stand_in.h"
@@ -79,8 +80,9 @@ static hd_status plan_and_run(struct world *w, bool no_fallback, struct hd_gpu_s
     struct hd_gpu_plan *p = NULL;
     hd_gpu_mem *buffer[64] = {NULL};
     int n = w->io.n_in + w->io.n_out;
-    hd_status s = hd_gpu_plan_create(w->ctx, &stand_in_api, &stand_in, w->g, w->m, &w->io, NULL, 0,
-                                     &(struct hd_device_options){.no_fallback = no_fallback}, &p);
+    hd_status s =
+        hd_gpu_plan_create(w->ctx, &stand_in_api, &stand_in, w->g, w->m, &w->io, NULL, 0,
+                           &(struct hd_device_options){.no_fallback = no_fallback}, NULL, &p);
     for (int i = 0; i < n && s == HD_OK; i++) {
         int value = i < w->io.n_in ? w->io.in[i] : w->io.out[i - w->io.n_in];
         s = stand_in_api.alloc(w->ctx, &stand_in, hd_value_dense_bytes(&w->m->values[value]),
@@ -153,8 +155,8 @@ static void on_paper(void **state) {
     struct world *w = *state;
     struct hd_gpu_plan *p = NULL;
     struct hd_gpu_peaks peak;
-    assert_int_equal(hd_gpu_plan_on_paper(w->ctx, &stand_in_api, &stand_in.limits, w->g, w->m, &p),
-                     HD_OK);
+    assert_int_equal(
+        hd_gpu_plan_on_paper(w->ctx, &stand_in_api, &stand_in.limits, w->g, w->m, NULL, &p), HD_OK);
     struct hd_exec_step s = hd_gpu_step_facts(p, &p->steps[0]); /* a, b */
     assert_string_equal(s.op, "conv");
     assert_int_equal(s.n_nodes, 2);
@@ -170,6 +172,74 @@ static void on_paper(void **state) {
     assert_true(hd_gpu_peaks_of_limits(&l).f32 == 64e9);
 }
 
+/* The source of the plan's kernels, when a file has this choice for its first convolution. A choice
+ * of NULL: no file. device NULL: this one. The caller frees it. */
+static char *source_with(struct world *w, const struct hd_dialect *dialect, const char *device,
+                         const char *choice, bool *out_tuned) {
+    static const char db[] = "build/test_plan.db";
+    struct hd_gpu_api api = stand_in_api;
+    struct hd_gpu_plan *p = NULL;
+    struct hd_gpu_tuning t = {0};
+    api.dialect = dialect;
+    if (hd_gpu_plan_on_paper(w->ctx, &api, &stand_in.limits, w->g, w->m, NULL, &p) != HD_OK)
+        fail_msg("%s", hd_message(w->ctx));
+    remove(db);
+    assert_int_equal(hd_schedules_open(w->ctx, db, true, &t.db), HD_OK);
+    const char *key = hd_gpu_device_key(w->a, &api, &stand_in.limits);
+    const struct hd_schedule_row own = {key, p->works.work[0].name, "", 2e-6},
+                                 row = {device ? device : key, p->works.work[0].name, choice, 1e-6};
+    assert_int_equal(hd_schedules_put(w->ctx, t.db, &own), HD_OK);
+    if (choice) assert_int_equal(hd_schedules_put(w->ctx, t.db, &row), HD_OK);
+    hd_gpu_plan_destroy(p);
+    assert_int_equal(hd_gpu_plan_on_paper(w->ctx, &api, &stand_in.limits, w->g, w->m, &t, &p),
+                     HD_OK);
+    char *text = strdup(hd_kernels_text(p->kernels));
+    assert_int_equal(p->steps[0].n_nodes, 2); /* a and b stay one */
+    *out_tuned = !strcmp(p->steps[0].how, "stand-in, tuned");
+    assert_string_equal(p->steps[1].how, "stand-in"); /* another shape has another name */
+    hd_gpu_plan_destroy(p);
+    hd_schedules_close(t.db);
+    remove(db);
+    return text;
+}
+
+/* What a file has changes the kernel, in both languages; what is wrong or another device's does
+ * not, and is told of. */
+static void a_file_of_schedules(void **state) {
+    static const struct {
+        const char *device, *choice, *warning;
+    } cases[] = {
+        {NULL, "tile 3x7, threads 1x1, depth 2", NULL},
+        {NULL, "flat, 32 threads, 4 each", NULL},
+        {"opencl a card of next year, driver 1, tiles of a GPU", "flat, 32 threads, 4 each", ""},
+        {NULL, "tile 3x7", "has 'tile 3x7' for f32 1x3x8x8 "},
+        {NULL, "warps 4, columns 32x2", "which does not fit: it has no product to tile, or no"},
+        {NULL, "tile 1x1, threads 32x32, depth 1", NULL},
+        {NULL, "tile 256x16, threads 1x1, depth 256", "bytes of local memory, at most 49152"},
+    };
+    struct world *w = *state;
+    const struct hd_dialect *dialects[] = {&hd_dialect_opencl, &hd_dialect_cuda};
+    for (int d = 0; d < 2; d++) {
+        bool tuned;
+        char *plain = source_with(w, dialects[d], NULL, NULL, &tuned);
+        assert_false(tuned);
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            size_t before = strlen(hd_warnings(w->ctx));
+            char *text = source_with(w, dialects[d], cases[i].device, cases[i].choice, &tuned);
+            const char *told = hd_warnings(w->ctx) + before;
+            assert_int_equal(tuned, !cases[i].warning);
+            if (tuned) assert_string_not_equal(text, plain);
+            if (!tuned) assert_non_null(strstr(text, strstr(plain, "void k0(")));
+            if (d == 0 && cases[i].warning) assert_non_null(strstr(told, cases[i].warning));
+            if (!cases[i].warning || !*cases[i].warning) assert_int_equal(strlen(told), 0);
+            if (i == 0) assert_non_null(strstr(text, "[21];")); /* the sums of a thread */
+            free(text);
+        }
+        free(plain);
+    }
+    assert_int_equal(stand_in.calls, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(legal_calls, setup, teardown),
@@ -177,6 +247,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(little_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(no_fallback, setup, teardown),
         cmocka_unit_test_setup_teardown(on_paper, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_file_of_schedules, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,14 @@
  * integers never change, for GPUs with much local memory and with little, and for processors.
  * Products are tiled, and their operands go through local memory where there is room; those of
  * bytes are on the instructions of a warp, or on those of four products, where the device has them.
- */
+ * The same for choices that heddle tune may measure, and for others that a file may hold. */
 #include "compiler/expr/rewrite.h"
 #include "compiler/loop/loop.h"
-#include "gpu_ref/gpu_schedule.h"
+#include "gpu_ref/gpu_choice.h"
 #include "test/rng.h"
 #include "test/unit/expr/expr_util.h"
 
-enum { CASES = 21, KINDS = 7 };
+enum { CASES = 21, KINDS = 7, SAMPLES = 2 };
 #define OK(call)                                                                                   \
     do {                                                                                           \
         if ((call) != HD_OK) fail_msg("%s", hd_message(ctx));                                      \
@@ -97,8 +97,34 @@ static void count(const struct hd_nest *n, struct counts *c) {
     c->tiled += tiled;
 }
 
-static void check(hd_ctx *ctx, hd_arena *a, const char *text, const struct hd_gpu_limits *l,
-                  struct counts *c) {
+/* A choice at random: of the candidates, or of what can be written down. */
+static const struct hd_gpu_choice *sample(hd_arena *a, struct rng *r, const struct hd_expr *f,
+                                          const struct hd_gpu_limits *l, bool candidate) {
+    struct hd_gpu_candidate *list;
+    int n = hd_gpu_space(a, f, l, &list);
+    assert_true(n > 0);
+    for (int i = 1; i < n; i++) assert_true(list[i - 1].cycles <= list[i].cycles);
+    if (candidate) return &list[rng_range(r, 0, n - 1)].choice;
+    struct hd_gpu_choice *c = hd_new(a, struct hd_gpu_choice), back;
+    c->form = rng_next(r) % 3;
+    for (int d = 0; d < 2; d++)
+        c->threads[d] = (int)rng_range(r, 1, 6), c->each[d] = (int)rng_range(r, 1, 9);
+    if (c->form == HD_GPU_TILE) c->depth = (int)rng_range(r, 0, 20), c->unroll = rng_next(r) & 1;
+    if (c->form == HD_GPU_FLAT) c->threads[0] = c->each[0] = 1;
+    if (c->form == HD_GPU_WARPS) c->threads[1] = 1;
+    assert_true(hd_gpu_choice_read(hd_gpu_choice_text(a, c), &back));
+    assert_memory_equal(back.threads, c->threads, sizeof back.threads);
+    assert_memory_equal(back.each, c->each, sizeof back.each);
+    assert_true(back.form == c->form && back.depth == c->depth && back.unroll == c->unroll);
+    return c;
+}
+
+enum what { BY_RULE, CANDIDATE, ANY };
+
+/* The schedule's result is the definition's. Others than those by rule may be refused; then false.
+ */
+static bool check(hd_ctx *ctx, hd_arena *a, const char *text, const struct hd_gpu_limits *l,
+                  struct rng *r, enum what what, struct counts *c) {
     struct hd_expr *f, *b, *plain;
     struct hd_schedule *s;
     struct hd_nest *n;
@@ -109,9 +135,16 @@ static void check(hd_ctx *ctx, hd_arena *a, const char *text, const struct hd_gp
     hd_expr_simplify(b);
     if (l->dot8) hd_expr_split_offsets(b);
     hd_expr_split_sums(b);
-    const char *steps = hd_gpu_schedule(a, b, l, true);
+    const struct hd_gpu_choice *choice =
+        what == BY_RULE ? NULL : sample(a, r, b, l, what == CANDIDATE);
+    const char *steps = hd_gpu_schedule(a, b, l, choice);
+    if (choice && !steps) return false;
     OK(hd_schedule_parse(ctx, a, steps, &s));
-    OK(hd_loop_lower(ctx, a, b, s, &n));
+    if (hd_loop_lower(ctx, a, b, s, &n) != HD_OK) {
+        if (!choice) fail_msg("%s", hd_message(ctx));
+        hd_clear(ctx);
+        return false;
+    }
     hd_loop_tidy(a, n);
     count(n, c);
     for (int i = 0; i < plain->n_params; i++) {
@@ -125,6 +158,7 @@ static void check(hd_ctx *ctx, hd_arena *a, const char *text, const struct hd_gp
     OK(hd_loop_run(ctx, n, in, &got, a));
     if (memcmp(want, got, (size_t)hd_expr_elems(y) * hd_dtype_bytes((hd_dtype)y->type)))
         fail_msg("%s:\n%s\n%s\n%s", l->name, text, steps, hd_loop_text(a, n));
+    return true;
 }
 
 static void nothing_changes(void **state) {
@@ -137,7 +171,7 @@ static void nothing_changes(void **state) {
             bool product = kind < 2 || kind == 4 || kind == 5, gpu = !devices[d].is_cpu;
             for (int i = 0; i < CASES / KINDS; i++) {
                 hd_arena *a = hd_arena_create();
-                check(ctx, a, sized(a, &r, kind), &devices[d], &c);
+                check(ctx, a, sized(a, &r, kind), &devices[d], NULL, BY_RULE, &c);
                 hd_arena_destroy(a);
             }
             assert_int_equal(c.tiled, product ? c.cases : 0);
@@ -151,7 +185,50 @@ static void nothing_changes(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+static void whatever_is_chosen(void **state) {
+    hd_ctx *ctx = hd_ctx_create();
+    struct rng r = {2};
+    int ran[] = {0, 0, 0}, of = 0;
+    (void)state;
+    for (int d = 0; d < DEVICES; d++)
+        for (int kind = 0; kind < KINDS; kind++)
+            for (int i = 0; i < SAMPLES; i++, of++)
+                for (enum what what = CANDIDATE; what <= ANY; what++) {
+                    struct counts c = {.cases = of};
+                    hd_arena *a = hd_arena_create();
+                    ran[what] += check(ctx, a, sized(a, &r, kind), &devices[d], &r, what, &c);
+                    hd_arena_destroy(a);
+                }
+    assert_true(ran[CANDIDATE] > 9 * of / 10); /* hardly any is measured in vain */
+    assert_true(ran[ANY] > of / 4);
+    hd_ctx_destroy(ctx);
+}
+
+static void what_is_no_choice(void **state) {
+    static const char *const bad[] = {"",
+                                      "tile",
+                                      "tile 4x16, threads 1x1, depth 0, ",
+                                      "tile 4x16, threads 1x1, depth 0, unrolled twice",
+                                      "tile 4x16, threads 1x1, depth -1",
+                                      "tile 04x16, threads 1x1, depth 1",
+                                      "tile 0x16, threads 1x1, depth 1",
+                                      "tile 128x128, threads 1x1, depth 1",
+                                      "tile 4x4, threads 64x64, depth 1",
+                                      "tile 99999999999x4, threads 1x1, depth 1",
+                                      "flat, 64 threads",
+                                      "flat, 2048 threads, 1 each",
+                                      "warps 4, columns 32x2\n",
+                                      "split y i 8 io ii"};
+    struct hd_gpu_choice c = {.depth = 77};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (hd_gpu_choice_read(bad[i], &c)) fail_msg("'%s' is taken", bad[i]);
+    assert_int_equal(c.depth, 77);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_changes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_changes),
+                                       cmocka_unit_test(whatever_is_chosen),
+                                       cmocka_unit_test(what_is_no_choice)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
