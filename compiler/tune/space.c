@@ -77,7 +77,7 @@ static void add(hd_arena *a, const struct hd_tunable *w, struct hd_tile t, int l
     const char *schedule = *n < MOST ? hd_tunable_schedule(a, w, &t) : NULL;
     double vectors = (t.lanes + lanes - 1) / lanes;
     if (!schedule || vectors * t.across > 1.5 * REGISTERS) return;
-    list[(*n)++] = (struct hd_candidate){t, schedule, cycles_of(w, &t, lanes)};
+    list[(*n)++] = (struct hd_candidate){schedule, cycles_of(w, &t, lanes)};
 }
 
 /* Tiles with so many lanes, along pixels or along results. */

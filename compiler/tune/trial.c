@@ -11,6 +11,8 @@
 #include "runtime/base/num.h"
 #include "runtime/base/plugin.h"
 
+#define ISA "AVX512_CORE_VNNI" /* the widest of oneDNN below AMX */
+
 double hd_trial_now(int threads) {
     struct timespec t;
     clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
@@ -22,21 +24,30 @@ static hd_status run_golden(struct hd_trial *t) {
     TRY(hd_session_open(t->c->ctx, t->m, "golden", NULL, &s));
     hd_status r = hd_session_run(t->c->ctx, s, (const void *const[]){t->x}, (void *[]){t->want});
     hd_session_close(s);
-    const float *want = t->want;
-    for (size_t i = 0; i < t->n_y && !t->w.bytes; i++)
-        t->largest = fmax(t->largest, fabs((double)want[i]));
     return r;
 }
 
-static bool is_right(const struct hd_trial *t) {
-    const float *y = t->y, *want = t->want;
-    if (t->w.bytes) return !memcmp(t->y, t->want, t->n_y);
-    for (size_t i = 0; i < t->n_y; i++) {
-        double d = fabs((double)y[i] - (double)want[i]);
-        if (!(d <= t->bound.relative * fabs((double)want[i]) + t->bound.of_largest * t->largest))
+static double at(hd_dtype type, const void *v, size_t i) {
+    return type == HD_F32 ? (double)((const float *)v)[i] : ((const double *)v)[i];
+}
+
+bool hd_trial_same(hd_dtype type, const void *y, const void *want, size_t n,
+                   struct hd_cpu_bound bound) {
+    double largest = 0;
+    if (type != HD_F32 && type != HD_F64) return !memcmp(y, want, n * hd_dtype_bytes(type));
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(at(type, want, i))) largest = fmax(largest, fabs(at(type, want, i)));
+    for (size_t i = 0; i < n; i++) {
+        double a = at(type, y, i), b = at(type, want, i);
+        if (isnan(b) ? isnan(a) : a == b) continue;
+        if (!isfinite(b) || !(fabs(a - b) <= bound.relative * fabs(b) + bound.of_largest * largest))
             return false;
     }
     return true;
+}
+
+static bool is_right(const struct hd_trial *t) {
+    return hd_trial_same(t->w.bytes ? HD_U8 : HD_F32, t->y, t->want, t->n_y, t->bound);
 }
 
 /* ---- open, close ---------------------------------------------------------------------------- */
@@ -53,22 +64,26 @@ static hd_status open_jit(struct hd_trial *t) {
     return HD_OK;
 }
 
-hd_status hd_trial_open(struct hd_cmd *c, const struct hd_tunable *w, int threads,
-                        struct hd_trial **out) {
-    struct hd_trial *t = calloc(1, sizeof *t);
-    if (!t) return hd_fail(c->ctx, HD_NOMEM, "no memory for a trial");
-    *t = (struct hd_trial){.c = c, .a = hd_arena_create(), .w = *w, .threads = threads};
-    hd_status s = open_jit(t);
-    if (s == HD_OK) s = hd_trial_graph(t);
-    if (s == HD_OK) s = run_golden(t);
-    if (s == HD_OK)
-        *out = t;
-    else
-        hd_trial_close(t);
-    return s;
+struct cpu { /* the state of the command */
+    struct hd_cmd *c;
+    int threads;
+};
+
+static hd_status cpu_start(struct hd_cmd *c, int threads, void **out_state) {
+    struct cpu *s = calloc(1, sizeof *s);
+    if (!s) return hd_fail(c->ctx, HD_NOMEM, "no memory to tune");
+    setenv("DNNL_MAX_CPU_ISA", ISA, 0); /* before oneDNN is opened */
+    *s = (struct cpu){c, threads};
+    *out_state = s;
+    return HD_OK;
 }
 
-void hd_trial_close(struct hd_trial *t) {
+static hd_status cpu_find(void *state, hd_arena *a, const char *path, struct hd_tune_list *l) {
+    return hd_tune_network(((struct cpu *)state)->c, a, path, l);
+}
+
+static void cpu_close(void *trial) {
+    struct hd_trial *t = trial;
     if (!t) return;
     if (t->m) hd_model_destroy(t->m);
     if (t->g) hd_graph_destroy(t->g);
@@ -77,17 +92,36 @@ void hd_trial_close(struct hd_trial *t) {
     free(t);
 }
 
-const char *hd_trial_key(const struct hd_trial *t) {
+static hd_status cpu_open(void *state, const struct hd_tune_work *w, void **out_trial) {
+    const struct cpu *device = state;
+    struct hd_cmd *c = device->c;
+    struct hd_trial *t = calloc(1, sizeof *t);
+    if (!t) return hd_fail(c->ctx, HD_NOMEM, "no memory for a trial");
+    *t = (struct hd_trial){.c = c, .a = hd_arena_create(), .w = w->w, .threads = device->threads};
+    hd_status s = open_jit(t);
+    if (s == HD_OK) s = hd_trial_graph(t);
+    if (s == HD_OK) s = run_golden(t);
+    if (s == HD_OK)
+        *out_trial = t;
+    else
+        cpu_close(t);
+    return s;
+}
+
+static const char *cpu_key(const void *trial) {
+    const struct hd_trial *t = trial;
     return hd_cpu_device_key(t->a, t->jit, t->engine, t->threads);
 }
 
-int hd_trial_lanes(const struct hd_trial *t) {
-    return t->jit->lanes(t->engine);
+static int cpu_space(const void *trial, hd_arena *a, struct hd_candidate **out) {
+    const struct hd_trial *t = trial;
+    return hd_tune_space(a, &t->w, t->jit->lanes(t->engine), out);
 }
 
 /* ---- measuring ------------------------------------------------------------------------------ */
 
-hd_status hd_trial_other(struct hd_trial *t, double *out_seconds, const char **out_how) {
+static hd_status cpu_other(void *trial, double *out_seconds, const char **out_how) {
+    struct hd_trial *t = trial;
     struct hd_device_options o = {.machine = t->m->machine, .threads = t->threads, .timed = true};
     hd_session *s = NULL;
     hd_status r = HD_OK;
@@ -113,11 +147,14 @@ hd_status hd_trial_other(struct hd_trial *t, double *out_seconds, const char **o
     return r;
 }
 
-hd_status hd_trial_schedule(struct hd_trial *t, const char *schedule, double *out_seconds) {
+static hd_status cpu_schedule(void *trial, const struct hd_candidate *candidate,
+                              double *out_seconds) {
+    struct hd_trial *t = trial;
     struct hd_cpu_kernel *k = NULL;
     struct hd_cpu_constants c = {t->ordered, t->w.bias || t->w.bytes ? t->bias : NULL, t->scale};
     *out_seconds = 0;
-    hd_status s = hd_cpu_kernel_create(t->c->ctx, t->jit, t->engine, &t->w, schedule, &c, &k);
+    hd_status s =
+        hd_cpu_kernel_create(t->c->ctx, t->jit, t->engine, &t->w, candidate->schedule, &c, &k);
     if (s != HD_OK) { /* it does not fit */
         hd_clear(t->c->ctx);
         return s == HD_NOMEM ? s : HD_OK;
@@ -139,3 +176,16 @@ hd_status hd_trial_schedule(struct hd_trial *t, const char *schedule, double *ou
     *out_seconds = best;
     return HD_OK;
 }
+
+const struct hd_tune_device hd_tune_cpu = {.scheme = "cpu",
+                                           .works = "convolution or product with constant weights",
+                                           .start = cpu_start,
+                                           .end = free,
+                                           .find = cpu_find,
+                                           .open = cpu_open,
+                                           .close = cpu_close,
+                                           .key = cpu_key,
+                                           .space = cpu_space,
+                                           .other = cpu_other,
+                                           .onednn = hd_trial_onednn,
+                                           .schedule = cpu_schedule};

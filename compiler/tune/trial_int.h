@@ -24,13 +24,20 @@ struct hd_trial {
     void *ordered, *laid, *laid_y;       /* weights, x, y as the kernel has them */
     size_t n_x, n_w, n_y;
     struct hd_cpu_bound bound;
-    double largest;
 };
 
 /* Seconds; with one thread those of its processor, which other programs do not inflate. */
 double hd_trial_now(int threads);
 /* The work as a graph and a model, and operands for it. */
 hd_status hd_trial_graph(struct hd_trial *t);
+/* Within `bound` of what golden has; integers, to the bit. */
+bool hd_trial_same(hd_dtype type, const void *y, const void *want, size_t n,
+                   struct hd_cpu_bound bound);
+/* Seconds of oneDNN (hd_tune_device). */
+hd_status hd_trial_onednn(void *trial, double *out_seconds);
+struct hd_gpu_api;
+/* The state of hd_tune_opencl and hd_tune_cuda over a driver. */
+hd_status hd_trial_gpu_start(struct hd_cmd *c, const struct hd_gpu_api *api, void **out_state);
 /* y of what the kernel left in laid_y. */
 void hd_trial_turn_result(struct hd_trial *t);
 

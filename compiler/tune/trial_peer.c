@@ -51,7 +51,8 @@ static hd_status measure(struct hd_trial *t, const struct hd_dnnl_api *api, hd_d
     return HD_OK;
 }
 
-hd_status hd_trial_onednn(struct hd_trial *t, double *out_seconds) {
+hd_status hd_trial_onednn(void *trial, double *out_seconds) {
+    struct hd_trial *t = trial;
     void *lib = hd_plugin_open("libhd_dnnl.so", HD_PLUGIN_LOCAL);
     const struct hd_dnnl_api *api = lib ? dlsym(lib, HD_DNNL_ENTRY) : NULL;
     void *engine = api && api->version == HD_DNNL_API ? api->open(t->threads) : NULL;

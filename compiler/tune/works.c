@@ -19,21 +19,21 @@ bool hd_tune_product(const char *text, struct hd_tunable *out) {
     return true;
 }
 
-static void add(hd_arena *a, const struct hd_tunable *w, struct hd_tune_work **list, size_t *n,
-                size_t *cap) {
-    const char *name = hd_tunable_name(a, w);
-    for (size_t i = 0; i < *n; i++)
-        if (!strcmp((*list)[i].name, name)) {
-            (*list)[i].times++;
+void hd_tune_list_add(hd_arena *a, struct hd_tune_list *l, const struct hd_tune_work *w) {
+    for (size_t i = 0; i < l->n; i++)
+        if (!strcmp(l->work[i].name, w->name)) {
+            l->work[i].times++;
             return;
         }
-    if (*n == *cap) {
-        struct hd_tune_work *more = hd_new_array(a, struct hd_tune_work, *cap ? 2 * *cap : 64);
-        if (*n) memcpy(more, *list, *n * sizeof *more);
-        *list = more;
-        *cap = *cap ? 2 * *cap : 64;
-    }
-    (*list)[(*n)++] = (struct hd_tune_work){*w, name, 1};
+    *hd_push(a, l->work, l->n, l->cap) = *w;
+    l->work[l->n - 1].times = 1;
+}
+
+static void add(hd_arena *a, const struct hd_tunable *w, struct hd_tune_list *l) {
+    const char *name = hd_tunable_name(a, w);
+    hd_tune_list_add(a, l,
+                     &(struct hd_tune_work){
+                         .name = name, .label = name, .macs = (double)hd_tunable_macs(w), .w = *w});
 }
 
 /* Known before a run: devices compute what nodes make of constants when they plan. */
@@ -52,19 +52,23 @@ static void as_bytes(struct hd_tunable *w) {
     w->x_zp = 128, w->lo = -128, w->hi = 127;
 }
 
+bool hd_tune_product_asked(const struct hd_cmd *c, const char *text, struct hd_tunable *out) {
+    bool is = hd_tune_product(text, out);
+    if (is && c->opt.run.only && !strcmp(c->opt.run.only, "int8")) as_bytes(out);
+    return is;
+}
+
 /* --only says which works count; both without it. */
 static bool wanted(const struct hd_cmd *c, const struct hd_tunable *w) {
     const char *only = c->opt.run.only;
     return !only || w->bytes == !strcmp(only, "int8");
 }
 
-hd_status hd_tune_network(struct hd_cmd *c, hd_arena *a, const char *path,
-                          struct hd_tune_work **list, size_t *n, size_t *cap) {
+hd_status hd_tune_network(struct hd_cmd *c, hd_arena *a, const char *path, struct hd_tune_list *l) {
     hd_graph *g;
     struct hd_tunable w;
-    if (hd_tune_product(path, &w)) {
-        if (c->opt.run.only && !strcmp(c->opt.run.only, "int8")) as_bytes(&w);
-        add(a, &w, list, n, cap);
+    if (hd_tune_product_asked(c, path, &w)) {
+        add(a, &w, l);
         return HD_OK;
     }
     const char *file;
@@ -79,7 +83,7 @@ hd_status hd_tune_network(struct hd_cmd *c, hd_arena *a, const char *path,
         if (!wanted(c, &w)) continue;
         int user = hd_graph_only_user(g, x->out[0]);
         w.relu = !w.bytes && user >= 0 && g->nodes[user].op == HD_IR_relu;
-        add(a, &w, list, n, cap);
+        add(a, &w, l);
     }
     hd_graph_destroy(g);
     return s;

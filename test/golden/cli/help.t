@@ -25,7 +25,7 @@
 #=   knobs      numbers that steer the choice of plans: --knob
 #=   ops        graph operations, and where they run
 #=   bench      cycles of networks (default: the digits network) beside their roofline
-#=   tune       measure schedules of the convolutions and products of networks, or of products by their sizes
+#=   tune       measure schedules of the convolutions and products of networks, or of products by their sizes; on opencl and cuda of all kernels
 #=   explore    search machines for networks and a board: the front of speed and area, machine files, a page; in folder -o, else explore.out
 #=   sweep      price every combination of values of machine parameters; prices are kept in folder -o, else sweep.out
 #=   advise     shapes of layers that would fill the machine; what each parameter twice as large would bring, and its price

@@ -29,7 +29,7 @@
 #=   --functional               device iss: results only, no cycles; sooner
 #=   --max-cycles N             a program that takes more cycles is stopped, with an error (default 2^34; in steps of 256)
 #=   --no-fallback              devices opencl, cuda: a node that would run on the host is an error
-#=   --db FILE                  schedules that heddle tune measured: device cpu uses those that are faster than what it has
+#=   --db FILE                  schedules that heddle tune measured: devices cpu, opencl and cuda use those that are faster than what they have
 #=   --dump import|legalize|prepare|layers|plan|ops|program|all
 #=                              print the compiler's state after a stage
 #=   --threads N                threads for devices that use several; of serve: runs at once (default: as many as cores)

@@ -1,5 +1,5 @@
 /* Candidates of random works as machine code against plain loops; a database that device cpu uses;
- * one that it need not. */
+ * one that it need not; what a GPU computes is compared with golden. */
 #include <dlfcn.h>
 #include <math.h>
 #include <setjmp.h>
@@ -11,12 +11,13 @@
 
 #include "compiler/compiler.h"
 #include "compiler/schedules/schedules.h"
-#include "compiler/tune/tune_int.h"
+#include "compiler/tune/trial_int.h"
 #include "cpu_ref/cpu_kernel.h"
 #include "cpu_ref/cpu_tuned.h"
 #include "runtime/base/num.h"
 #include "runtime/base/plugin.h"
 #include "runtime/runtime.h"
+#include "test/gpu/stand_in.h"
 #include "test/rng.h"
 
 enum { WORKS = 12, CANDIDATES = 5 };
@@ -331,9 +332,76 @@ static void products_by_name(void **state) {
     assert_false(hd_tune_product("1x2x3/model.onnx", &w));
 }
 
+/* Seconds of the first candidates of a product; returns what the device's own way comes to. */
+static hd_status try_candidates(hd_ctx *ctx, const struct hd_gpu_api *api, double *out_least) {
+    struct hd_cmd c = {.ctx = ctx};
+    const struct hd_tune_device *d = &hd_tune_opencl;
+    struct hd_tune_list works = {0};
+    hd_arena *a = hd_arena_create();
+    void *state = NULL, *trial = NULL;
+    struct hd_candidate *list;
+    const char *how = NULL;
+    double own = 0, seconds = 1;
+    assert_int_equal(hd_trial_gpu_start(&c, api, &state), HD_OK);
+    assert_int_equal(d->find(state, a, "9x21x17", &works), HD_OK);
+    assert_int_equal(works.n, 1);
+    assert_int_equal(d->open(state, &works.work[0], &trial), HD_OK);
+    assert_true(d->space(trial, a, &list) >= 3);
+    *out_least = 1;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(d->schedule(trial, &list[i], &seconds), HD_OK);
+        if (seconds < *out_least) *out_least = seconds;
+    }
+    hd_status s = d->other(trial, &own, &how);
+    if (s == HD_OK) assert_true(own > 0 && !strcmp(how, "opencl"));
+    d->close(trial);
+    d->end(state);
+    hd_arena_destroy(a);
+    return s;
+}
+
+/* A driver that computes nothing is caught, by each candidate and by its own way. */
+static void gpus_are_held_to_golden(void **state) {
+    hd_ctx *ctx = hd_ctx_create();
+    double least;
+    (void)state;
+    assert_int_equal(try_candidates(ctx, &stand_in_api, &least), HD_INVALID);
+    assert_non_null(strstr(hd_message(ctx), "stand-in differs from golden"));
+    assert_true(least == 0);
+    assert_int_equal(stand_in.live, 0);
+    hd_clear(ctx);
+    if (!hd_gpu_opencl.why_not()) {
+        if (try_candidates(ctx, &hd_gpu_opencl, &least) != HD_OK) fail_msg("%s", hd_message(ctx));
+        assert_true(least > 0);
+    }
+    hd_ctx_destroy(ctx);
+}
+
+static void what_is_the_same(void **state) {
+    const struct hd_cpu_bound b = {.relative = 1e-3, .of_largest = 1e-4};
+    const float want[] = {100, 1, 0, NAN, INFINITY},
+                near[] = {100.1f, 1.01f, -0.01f, NAN, INFINITY};
+    const int8_t bytes[] = {1, 2, 3}, other[] = {1, 2, 4};
+    const double wide[] = {1, 2}, off[] = {1, 2.003};
+    (void)state;
+    assert_true(hd_trial_same(HD_F32, near, want, 3, b));
+    assert_true(hd_trial_same(HD_F32, want + 3, want + 3, 2, b));
+    for (int i = 0; i < 5; i++) { /* each element counts */
+        float far[5];
+        memcpy(far, want, sizeof far);
+        far[i] = i == 3 ? 1 : i == 4 ? -INFINITY : want[i] + 0.3f;
+        assert_false(hd_trial_same(HD_F32, far, want, 5, b));
+    }
+    assert_true(hd_trial_same(HD_I8, bytes, bytes, 3, b));
+    assert_false(hd_trial_same(HD_I8, bytes, other, 3, b));
+    assert_true(hd_trial_same(HD_F64, wide, wide, 2, b));
+    assert_false(hd_trial_same(HD_F64, off, wide, 2, b));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(candidates_compute_the_same), cmocka_unit_test(bytes_are_exact),
-        cmocka_unit_test(cpu_takes_what_is_faster), cmocka_unit_test(products_by_name)};
+        cmocka_unit_test(cpu_takes_what_is_faster),    cmocka_unit_test(products_by_name),
+        cmocka_unit_test(gpus_are_held_to_golden),     cmocka_unit_test(what_is_the_same)};
     return cmocka_run_group_tests(tests, open_jit, close_jit);
 }
