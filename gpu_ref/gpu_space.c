@@ -13,7 +13,8 @@
 enum { MOST = 4096, VECTOR = 8, CACHE_BYTES = 24 << 10, REGISTERS = 40000, OTHER_REGISTERS = 32 };
 /* Cycles, those of a processor fitted to pocl on an AMD EPYC with AVX2. */
 static const double LOOP = 4, VECTOR_STEP = 2, PADDED = 2.5, APART = 5, UNROLLED = 1,
-                    UNROLLED_PADDED = 2.7, COPY = 6, STORE = 4, BLOCK = 400, THREAD = 6, FAR = 1.5;
+                    UNROLLED_PADDED = 2.7, COPY = 6, STORE = 4, BLOCK = 400, FLAT_BLOCK = 50,
+                    THREAD = 6, FAR = 1.5;
 /* Cycles of a GPU's unit, guessed. */
 static const double LOCAL_LOAD = 0.5, GLOBAL_LOAD = 2, CHECKED_LOAD = 6, GPU_COPY = 8, WAIT = 60;
 
@@ -127,15 +128,21 @@ static double tile_cycles(const struct space *s, const struct hd_gpu_choice *c) 
     return (block + BLOCK) * up(blocks, l->units > 0 ? l->units : 1);
 }
 
-/* Elements without a reduction are lanes of vectors on a processor, too. */
+/* On a processor, elements without a reduction are lanes of vectors, when one loop runs over them:
+ * that over threads, or that over the elements of one thread. */
 static double flat_cycles(const struct space *s, const struct hd_gpu_choice *c) {
     const struct hd_gpu_limits *l = s->m.limits;
-    double threads = c->threads[1], each = c->each[1], warps = up(threads, HD_GPU_WARP);
-    double blocks = up(s->elements, threads * each);
-    if (l->is_cpu) warps = threads > 1 && s->each == 1 ? 2 * up(threads, VECTOR) : threads;
-    double block = warps * (THREAD + each * (STORE + APART * (s->each - 1)));
-    if (!l->is_cpu && threads < 2 * HD_GPU_WARP) block *= 2;
-    return (block + BLOCK / (l->is_cpu ? 1 : 8)) * up(blocks, l->units > 0 ? l->units : 1);
+    double threads = c->threads[1], each = c->each[1], step = STORE + APART * (s->each - 1);
+    double blocks = up(s->elements, threads * each), block;
+    if (l->is_cpu) {
+        bool whole = fmod(s->elements, threads * each) == 0; /* no guard at a ragged end */
+        bool lanes = s->each == 1 && whole && (each == 1 || threads == 1);
+        block = lanes ? 2 * up(threads * each, VECTOR) * step : threads * (THREAD + each * step);
+    } else {
+        block = up(threads, HD_GPU_WARP) * (THREAD + each * step);
+        if (threads < 2 * HD_GPU_WARP) block *= 2;
+    }
+    return (block + FLAT_BLOCK) * up(blocks, l->units > 0 ? l->units : 1);
 }
 
 static double warp_cycles(const struct space *s, const struct hd_gpu_choice *c) {
