@@ -15,8 +15,12 @@ bench-ranks: heddle $(B)/libhd_mpi.so ## two ranks beside two jobs of one rank e
 test-train-digits: heddle rtl-base ## digits from scratch, float and int8 on rtl, five splits
 	$(Q)python3 test/train/digits.py $(B)/heddle $(B)/digits
 nightly: test-train-digits
-search-channels: heddle ## channel counts by cycles, and the accuracy of those worth training (NETWORK, WIDTHS, ARGS)
-	$(Q)python3 scripts/channels.py $(B)/heddle $(or $(NETWORK),cnn) $(or $(WIDTHS),16,32:16,32:16,32,64) $(ARGS)
+DATA_words := --data $(B)/keywords.npz --calibrate $(B)/keywords.npy
+$(B)/keywords.npz: scripts/keywords.py
+	@mkdir -p $(@D)
+	$(Q)python3 $< $@ $(@:.npz=.npy)
+search-channels: heddle $(if $(filter words,$(NETWORK)),$(B)/keywords.npz) ## channel counts by cycles, and the accuracy of those worth training (NETWORK, WIDTHS, ARGS)
+	$(Q)python3 scripts/channels.py $(B)/heddle $(or $(NETWORK),cnn) $(or $(WIDTHS),16,32:16,32:16,32,64) $(DATA_$(NETWORK)) $(ARGS)
 .PHONY: bench-train bench-ranks test-train-digits search-channels
 test-train-tasks: $(B)/test/unit/train/test_tasks ## networks of heddle train TASK reach their results, 3 minutes
 	$(Q)$< all

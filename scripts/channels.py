@@ -2,6 +2,7 @@
 """Search over channel counts by cycles of a machine: make search-channels.
 
 usage: channels.py HEDDLE NETWORK WIDTHS[:WIDTHS..] [--machine NAME] [--epochs N] [--limit CYCLES]
+                   [--data NPZ --calibrate NPY]
        WIDTHS are numbers with commas, one list for each width of the network of `heddle train`.
 
 Every combination is compiled first, which takes a second: cycles do not depend on weights. A network
@@ -16,9 +17,6 @@ import re
 import subprocess
 import tempfile
 
-DATA, CALIBRATE = "test/data/digits.npz", "test/models/digits"
-
-
 def heddle(args, *command):
     return subprocess.run([args.heddle, *command], check=True, capture_output=True, text=True).stdout
 
@@ -26,12 +24,12 @@ def heddle(args, *command):
 def int8(args, folder, name, epochs):
     """Trains and quantises; the file, and held-out accuracy after fine-tuning (1 epoch: not tuned)."""
     path = os.path.join(folder, name.replace(":", "_"))
-    heddle(args, "train", name, "--data", DATA, "--set", f"epochs={epochs}", "--set", "shards=1",
+    heddle(args, "train", name, "--data", args.data, "--set", f"epochs={epochs}", "--set", "shards=1",
            "--threads", "1", "-o", path + ".onnx")
-    heddle(args, "quantize", path + ".onnx", "--calibrate", CALIBRATE, "-o", path + "_int8.onnx")
+    heddle(args, "quantize", path + ".onnx", "--calibrate", args.calibrate, "-o", path + "_int8.onnx")
     if epochs == 1:
         return path + "_int8.onnx", 0.0
-    out = heddle(args, "finetune", path + "_int8.onnx", "--data", DATA, "--threads", "1", "-o", path + "_tuned.onnx")
+    out = heddle(args, "finetune", path + "_int8.onnx", "--data", args.data, "--threads", "1", "-o", path + "_tuned.onnx")
     return path + "_tuned.onnx", float(re.search(r"held out +([\d.]+) %", out).group(1))
 
 
@@ -54,6 +52,8 @@ def main():
     p.add_argument("--machine", default="base")
     p.add_argument("--epochs", type=int, default=30)
     p.add_argument("--limit", type=int, default=1 << 60)
+    p.add_argument("--data", default="test/data/digits.npz")
+    p.add_argument("--calibrate", default="test/models/digits")
     args = p.parse_args()
     lists = [[int(w) for w in part.split(",")] for part in args.widths.split(":")]
     with tempfile.TemporaryDirectory() as folder:

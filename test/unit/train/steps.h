@@ -15,7 +15,7 @@
 #include "runtime/train/train.h"
 #include "test/rng.h"
 
-enum { BATCH = 4, PIXELS = 64 };
+enum { BATCH = 4, PIXELS = 64, LARGEST = 49 * 10 };
 
 static inline void want_ok(hd_ctx *ctx, hd_status s) {
     if (s != HD_OK) fail_msg("%s", hd_message(ctx));
@@ -27,9 +27,13 @@ static inline struct hd_train_options options(const char *device, const char *op
     return o;
 }
 
+static inline void random_samples(struct rng *r, int size, float *x, int classes, int64_t *k) {
+    for (int i = 0; i < BATCH * size; i++) x[i] = (float)(rng_next(r) % 17);
+    for (int i = 0; i < BATCH; i++) k[i] = rng_next(r) % classes;
+}
+
 static inline void random_batch(struct rng *r, float *x, int64_t *k) {
-    for (int i = 0; i < BATCH * PIXELS; i++) x[i] = (float)(rng_next(r) % 17);
-    for (int i = 0; i < BATCH; i++) k[i] = rng_next(r) % 10;
+    random_samples(r, PIXELS, x, 10, k);
 }
 
 /* The weights of a network of the zoo after some steps. */
@@ -38,13 +42,16 @@ static inline hd_graph *trained(hd_ctx *ctx, const char *name, const struct hd_t
     hd_graph *g = NULL;
     hd_trainer *t = NULL;
     struct rng r = {7};
-    float x[BATCH * PIXELS];
+    float x[BATCH * LARGEST];
     int64_t k[BATCH];
     struct hd_train_result out;
     want_ok(ctx, hd_zoo_build(ctx, name, BATCH, 3, &g));
     want_ok(ctx, hd_trainer_open(ctx, g, o, &t));
+    int size = (int)hd_tensor_elems(&g->tensors[g->inputs[0]]) / BATCH;
+    int classes = (int)g->tensors[g->outputs[0]].dim[1];
+    assert_in_range(size, 1, LARGEST);
     for (int i = 0; i < steps; i++) {
-        random_batch(&r, x, k);
+        random_samples(&r, size, x, classes, k);
         want_ok(ctx, hd_trainer_step(ctx, t, x, k, &out));
     }
     want_ok(ctx, hd_trainer_weights(ctx, t, g));
