@@ -289,7 +289,8 @@ static hd_status loop(struct train *t) {
                t->options.shards, t->options.device,
                ranks > 1 ? hd_sprintf(t->a, ", %d ranks", ranks) : "");
     if (t->first && t->options.scale_steps > 0)
-        printf("loss scale %g in the end\n", hd_trainer_loss_scale(t->t));
+        printf("loss scale %g in the end, %lld steps changed nothing\n",
+               hd_trainer_loss_scale(t->t), (long long)hd_trainer_skipped(t->t));
     return HD_OK;
 }
 

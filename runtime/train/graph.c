@@ -83,13 +83,14 @@ static int n_slots(const struct hd_optimizer_options *o, const struct hd_trained
     return i < t->n - t->n_follow ? hd_optimizers[o->kind].n_state : 0;
 }
 
+/* taken: the steps that changed weights, which is `step` where none is left out. */
 static void update(struct hd_back *b, const struct hd_optimizer_options *o,
-                   const struct hd_trained *t, const int *w, const int *g, int step,
+                   const struct hd_trained *t, const int *w, const int *g, int step, int taken,
                    struct slot *slots) {
     int rate = hd_schedule(b, o, step), n = t->n - t->n_follow;
     for (int i = 0; i < n; i++) {
         memcpy(slots[i].next, slots[i].state, sizeof slots[i].next);
-        slots[i].weight = hd_optimizer_update(b, o, w[i], g[i], slots[i].next, rate, step);
+        slots[i].weight = hd_optimizer_update(b, o, w[i], g[i], slots[i].next, rate, taken);
     }
     for (int i = n; i < t->n; i++) {
         int by = hd_b_number(b, HD_F32, (double)t->by[i - n]);
@@ -140,9 +141,10 @@ static hd_status check(hd_ctx *ctx, const hd_graph *g) {
 
 enum { SCALE_FIRST = 1 << 16, SCALE_MOST = 1 << 24 };
 
-/* The factor of the loss, and how many steps in a row were good since it changed. */
+/* The factor of the loss, how many steps in a row were good since it changed, and how many were
+ * left out in all. */
 struct loss_scale {
-    int factor, good; /* tensors; -1 = it does not adapt */
+    int factor, good, skipped; /* tensors; -1 = it does not adapt */
 };
 
 static bool scales(const struct hd_train_options *o) {
@@ -156,10 +158,10 @@ static int scalar_state(struct hd_back *b, const char *name, double v) {
 }
 
 static struct loss_scale scale_state(struct hd_back *b, const struct hd_train_options *o) {
-    if (!(o->scale_steps > 0)) return (struct loss_scale){-1, -1};
+    if (!(o->scale_steps > 0)) return (struct loss_scale){-1, -1, -1};
     double first = scales(o) ? o->loss_scale : SCALE_FIRST;
-    int factor = scalar_state(b, "loss_scale", first);
-    return (struct loss_scale){factor, scalar_state(b, "loss_scale.good", 0)};
+    int factor = scalar_state(b, "loss_scale", first), good = scalar_state(b, "loss_scale.good", 0);
+    return (struct loss_scale){factor, good, scalar_state(b, "loss_scale.skipped", 0)};
 }
 
 /* The next ones as outputs. is: whether this step was good. */
@@ -173,6 +175,7 @@ static void adapt(struct hd_back *b, const struct hd_train_options *o, struct lo
     int factor = hd_b(b, where, is, up, hd_b(b, div, s.factor, two));
     output(b, hd_b(b, clip, factor, one, most));
     output(b, hd_b(b, where, waits, good, zero));
+    output(b, hd_b(b, where, is, s.skipped, hd_b(b, add, s.skipped, one)));
 }
 
 /* Gradients dw of the weights, and what statistics follow. factor: of the loss, a tensor; -1 = that
@@ -231,7 +234,8 @@ static hd_status next_state(struct hd_back *b, const struct hd_train_options *op
     b->prefix = "train";
     int is = options->precision ? finite(b, t->n, dw) : -1;
     hd_clip_gradients(b, o, t->n - t->n_follow, dw);
-    update(b, o, t, w, dw, step, slots);
+    int taken = scale.factor >= 0 ? hd_b(b, sub, step, scale.skipped) : step;
+    update(b, o, t, w, dw, step, taken, slots);
     if (options->precision) keep_finite(b, o, t, w, is, slots);
     output(b, hd_b(b, add, step, hd_b_number(b, HD_F32, 1)));
     for (int i = 0; i < t->n; i++) output(b, slots[i].weight);

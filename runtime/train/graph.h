@@ -33,6 +33,9 @@ static inline void hd_through_add(struct hd_through_list *l, int value, int shad
 /* Operand k of the node is weights, where it is constant. */
 bool hd_takes_weights(const struct hd_node *n, int k);
 
+/* The last states of a step whose loss scale adapts, in this order. */
+enum { HD_SCALE_FACTOR, HD_SCALE_GOOD, HD_SCALE_SKIPPED, HD_SCALE_STATES };
+
 /* A session on the device of the options. */
 hd_status hd_train_compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
                            hd_model **out_m, hd_session **out_s);

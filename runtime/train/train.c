@@ -266,6 +266,11 @@ static hd_status whole_step(hd_ctx *ctx, hd_trainer *t, const void *const *in, f
     return hd_session_run(ctx, t->step.s, t->step.in, t->step.out);
 }
 
+/* Of a loss scale that adapts. */
+static const float *scale_state(const hd_trainer *t, int i) {
+    return t->state[t->n_state - HD_SCALE_STATES + i];
+}
+
 /* The arrays of the run of shard k; *number is borrowed, too. */
 static void shard_inputs(const hd_trainer *t, const void *const *in, int k, float *number,
                          const void **at) {
@@ -273,7 +278,7 @@ static void shard_inputs(const hd_trainer *t, const void *const *in, int k, floa
     for (int i = 0; i < t->n_data; i++) *at++ = (const char *)in[i] + (size_t)k * t->data_bytes[i];
     if (t->steps) *at++ = number;
     for (int i = 0; i < t->n_weights; i++) *at++ = t->state[1 + i];
-    if (t->adapts) *at++ = t->state[t->n_state - 2];
+    if (t->adapts) *at++ = scale_state(t, HD_SCALE_FACTOR);
 }
 
 static hd_status run_shards(hd_ctx *ctx, hd_trainer *t, const void *const *in) {
@@ -384,8 +389,12 @@ hd_status hd_trainer_ranges(hd_ctx *ctx, hd_trainer *t) {
 }
 
 double hd_trainer_loss_scale(const hd_trainer *t) {
-    if (t->o.scale_steps > 0) return (double)t->state[t->n_state - 2][0];
+    if (t->o.scale_steps > 0) return (double)*scale_state(t, HD_SCALE_FACTOR);
     return t->o.loss_scale > 0 ? t->o.loss_scale : 1;
+}
+
+int64_t hd_trainer_skipped(const hd_trainer *t) {
+    return t->o.scale_steps > 0 ? (int64_t)*scale_state(t, HD_SCALE_SKIPPED) : 0;
 }
 
 int hd_trainer_shared(const hd_trainer *t) {

@@ -69,7 +69,8 @@ struct hd_train_options {
     double loss_scale;
     /* With a precision: the factor adapts itself. It is halved by a step whose gradients are not
      * finite, and doubled by so many good steps; it stays in 1 .. 2^24, and is 2^16 first where
-     * loss_scale is 0 or 1. 0 = it stays. The factor and the count of steps are the last states.
+     * loss_scale is 0 or 1. 0 = it stays. The optimiser does not count a step that changed nothing;
+     * the schedule does. The factor and the counts of steps are the last states.
      * Source: Micikevicius et al., arXiv:1710.03740, section 3.2. */
     double scale_steps;
 };
@@ -131,6 +132,8 @@ const struct hd_recomputed *hd_trainer_recomputed(const hd_trainer *t);
 const struct hd_model *hd_trainer_model(const hd_trainer *t);
 /* The factor of the loss in the next step. */
 double hd_trainer_loss_scale(const hd_trainer *t);
+/* Where that adapts: steps that changed nothing, those of a loaded checkpoint too. Else 0. */
+int64_t hd_trainer_skipped(const hd_trainer *t);
 /* Products of it that were cut, so that several devices share each (parts.h). */
 int hd_trainer_shared(const hd_trainer *t);
 int64_t hd_trainer_steps(const hd_trainer *t); /* that were taken */

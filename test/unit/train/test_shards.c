@@ -2,6 +2,7 @@
  * train to the same bits on 1, 2, 4 and 8 ranks. Ranks are processes with a transport over sockets,
  * so ThreadSanitizer sees all that a rank does: make test-race. */
 #include <fcntl.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -245,18 +246,62 @@ static void steps_of_rank(hd_ctx *ctx, hd_ranks *ranks, char *out) {
     hd_graph_destroy(g);
 }
 
-static void networks(void **state) {
-    (void)state;
+/* Of a network of logits whose loss scale adapts. In step 1 one shard has an overflow: all ranks
+ * leave the step out, and its results are none. */
+static void overflow_of_rank(hd_ctx *ctx, hd_ranks *ranks, char *out) {
+    struct hd_train_options o = {.device = "cpu", .threads = 1, .shards = SHARDS, .ranks = ranks};
+    enum { PIXELS = 64 };
+    hd_graph *g = NULL;
+    hd_trainer *t = NULL;
+    struct rng r = {5};
+    float x[SHARDS * BATCH * PIXELS];
+    int64_t k[SHARDS * BATCH];
+    struct hd_train_result results[STEPS];
+    o.optimizer = hd_optimizer_default(HD_OPTIMIZER_adam);
+    o.precision = "bf16", o.scale_steps = 100;
+    check_ok(ctx, hd_zoo_build(ctx, "mlp", BATCH, 3, &g));
+    check_ok(ctx, hd_trainer_open(ctx, g, &o, &t));
+    for (int step = 0; step < STEPS; step++) {
+        for (int i = 0; i < SHARDS * BATCH * PIXELS; i++) x[i] = (float)(rng_next(&r) % 17);
+        for (int i = 0; i < SHARDS * BATCH; i++) k[i] = rng_next(&r) % 10;
+        if (step == 1) x[5 * BATCH * PIXELS + 3] = INFINITY;
+        check_ok(ctx, hd_trainer_step(ctx, t, x, k, &results[step]));
+    }
+    if (hd_trainer_loss_scale(t) != 32768 || hd_trainer_skipped(t) != 1) exit(7);
+    memcpy(out, &results[0], sizeof *results);
+    memcpy(out + sizeof *results, &results[2], sizeof *results);
+    out += 2 * sizeof *results;
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        size_t bytes = 0;
+        const float *w = hd_trainer_weight(t, g->tensors[i].name, &bytes);
+        if (w) memcpy(out, w, bytes);
+        out += bytes;
+    }
+    hd_trainer_close(t);
+    hd_graph_destroy(g);
+}
+
+static void same_on_all(void (*fn)(hd_ctx *, hd_ranks *, char *)) {
     char *alone = shared();
-    on_ranks(1, steps_of_rank, alone);
+    on_ranks(1, fn, alone);
     assert_true(((const float *)alone)[0] > 0);
     for (int n = 2; n <= MOST; n *= 2) {
         char *out = shared();
-        on_ranks(n, steps_of_rank, out);
+        on_ranks(n, fn, out);
         if (memcmp(out, alone, SHARED) != 0) fail_msg("%d ranks train other bits than one", n);
         munmap(out, SHARED);
     }
     munmap(alone, SHARED);
+}
+
+static void networks(void **state) {
+    (void)state;
+    same_on_all(steps_of_rank);
+}
+
+static void overflows(void **state) {
+    (void)state;
+    same_on_all(overflow_of_rank);
 }
 
 /* ---- refusals ---------------------------------------------------------------------------------
@@ -300,6 +345,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums),
         cmocka_unit_test(networks),
+        cmocka_unit_test(overflows),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
