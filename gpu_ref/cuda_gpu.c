@@ -5,6 +5,7 @@
 #include "gpu_ref/cublaslt.h"
 #include "gpu_ref/cuda_api.h"
 #include "gpu_ref/gpu.h"
+#include "gpu_ref/nccl.h"
 #include "gpu_ref/nvrtc.h"
 
 enum { NAME = 256, ALIGN = 256, MOST_BLOCKS_YZ = 65535 };
@@ -37,7 +38,8 @@ struct hd_gpu {
     char name[NAME], driver[16];
     struct timer *timer;
     int n_timers;
-    struct hd_blas *blas; /* when the first product asks for it */
+    struct hd_blas *blas;  /* when the first product asks for it */
+    struct hd_nccl *peers; /* NULL = it has not joined others */
 };
 
 struct hd_gpu_library {
@@ -139,6 +141,7 @@ static void cuda_close(hd_gpu *g) {
             g->cu->cuEventDestroy(g->timer[i].end);
         }
         hd_blas_close(g->blas);
+        hd_nccl_close(g->peers);
         if (g->stream) g->cu->cuStreamDestroy(g->stream);
         leave(g, HD_OK);
     }
@@ -147,8 +150,21 @@ static void cuda_close(hd_gpu *g) {
     free(g);
 }
 
+/* Processes that mpirun started on one computer share its GPUs out: Open MPI, MPICH, Slurm. */
+static hd_status choose_gpu(hd_ctx *ctx, hd_gpu *g) {
+    static const char *const name[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                       "SLURM_LOCALID"};
+    const char *local = NULL;
+    int n = 1;
+    for (int i = 0; i < 3 && !local; i++) local = getenv(name[i]);
+    CU(ctx, g, cuDeviceGetCount, (&n));
+    int rank = local ? atoi(local) : 0;
+    CU(ctx, g, cuDeviceGet, (&g->device, rank > 0 && n > 0 ? rank % n : 0));
+    return HD_OK;
+}
+
 static hd_status start(hd_ctx *ctx, hd_gpu *g) {
-    CU(ctx, g, cuDeviceGet, (&g->device, 0));
+    TRY(choose_gpu(ctx, g));
     CU(ctx, g, cuDevicePrimaryCtxRetain, (&g->context, g->device));
     find_limits(g);
     TRY(enter(ctx, g));
@@ -448,6 +464,32 @@ static void cuda_forget(hd_gpu *g, hd_gpu_recording *r) {
     free(r);
 }
 
+/* ---- other processes ------------------------------------------------------------------------ */
+
+static hd_status cuda_join(hd_ctx *ctx, hd_gpu *g, const void *id, int me, int n) {
+    if (g->peers) return hd_fail(ctx, HD_INVALID, "cuda: this device has joined others already");
+    IN_CONTEXT(ctx, g, hd_nccl_open(ctx, id, me, n, &g->peers));
+}
+
+static hd_status gather(hd_ctx *ctx, hd_gpu *g, const struct hd_nccl_move *move, int n) {
+    TRY(hd_nccl_gather(ctx, g->peers, move, n, g->stream));
+    hd_status s = sync(ctx, g);
+    if (s != HD_OK) hd_nccl_break(g->peers);
+    return s;
+}
+
+static hd_status cuda_gather(hd_ctx *ctx, hd_gpu *g, const struct hd_gpu_gather *of, int n) {
+    if (!g->peers) return hd_fail(ctx, HD_INVALID, "cuda: this device has not joined others");
+    struct hd_nccl_move *move = calloc((size_t)n + 1, sizeof *move);
+    if (!move) return hd_fail(ctx, HD_NOMEM, "cuda: no memory to gather");
+    for (int i = 0; i < n; i++)
+        move[i] = (struct hd_nccl_move){of[i].from->at, of[i].to->at + of[i].at, of[i].bytes};
+    hd_status s = enter(ctx, g);
+    if (s == HD_OK) s = leave(g, gather(ctx, g, move, n));
+    free(move);
+    return s;
+}
+
 const struct hd_gpu_api hd_gpu_cuda = {
     .scheme = "cuda",
     .dialect = &hd_dialect_cuda,
@@ -478,4 +520,8 @@ const struct hd_gpu_api hd_gpu_cuda = {
     .recorded = cuda_recorded,
     .replay = cuda_replay,
     .forget = cuda_forget,
+    .no_peers = hd_nccl_why_not,
+    .peers_id = hd_nccl_id,
+    .join = cuda_join,
+    .gather = cuda_gather,
 };

@@ -51,6 +51,11 @@ struct hd_gpu_product { /* y = a b, f32, dense, by rows */
     bool bias, relu;             /* a vector is added to each row; then what is below 0 becomes 0 */
 };
 
+struct hd_gpu_gather { /* bytes of each process; process r's go to `at` + r * bytes */
+    hd_gpu_mem *from, *to;
+    size_t at, bytes;
+};
+
 /* Calls on one device come from one thread at a time. What is enqueued runs in order. */
 struct hd_gpu_api {
     const char *scheme; /* of the device, in messages */
@@ -100,6 +105,12 @@ struct hd_gpu_api {
     hd_status (*recorded)(hd_ctx *, hd_gpu *, hd_status s, hd_gpu_recording **out);
     hd_status (*replay)(hd_ctx *, hd_gpu *, hd_gpu_recording *);
     void (*forget)(hd_gpu *, hd_gpu_recording *);
+    /* GPUs of other processes: see struct hd_peers_ops. NULL: the driver has none. from: memory of
+     * any hd_gpu of this process. */
+    const char *(*no_peers)(void);
+    hd_status (*peers_id)(hd_ctx *, void *out);
+    hd_status (*join)(hd_ctx *, hd_gpu *, const void *id, int me, int n);
+    hd_status (*gather)(hd_ctx *, hd_gpu *, const struct hd_gpu_gather *, int n);
 };
 
 extern const struct hd_gpu_api hd_gpu_cuda;

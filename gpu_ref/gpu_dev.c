@@ -18,6 +18,7 @@ struct hd_device {
     struct hd_device_options asked; /* timed, no_fallback, precision */
     struct hd_gpu_tuning tuning;
     hd_fence fences;
+    int peers; /* processes that have joined */
 };
 
 struct hd_exec {
@@ -113,6 +114,35 @@ hd_status hd_gpu_dev_read(hd_ctx *ctx, hd_device *d, hd_buffer b, size_t off, vo
     hd_gpu_mem *m = NULL;
     TRY(find(ctx, d, b, off, bytes, &m));
     return bytes ? d->api->read(ctx, d->gpu, m, off, dst, bytes) : HD_OK;
+}
+
+/* ---- other processes ------------------------------------------------------------------------ */
+
+hd_status hd_gpu_dev_join(hd_ctx *ctx, hd_device *d, const void *id, int me, int n) {
+    TRY(d->api->join(ctx, d->gpu, id, me, n));
+    d->peers = n;
+    return HD_OK;
+}
+
+static hd_status find_move(hd_ctx *ctx, hd_device *d, hd_device *source,
+                           const struct hd_peers_move *m, struct hd_gpu_gather *out) {
+    *out = (struct hd_gpu_gather){.at = m->at, .bytes = m->bytes};
+    size_t all = m->bytes * (size_t)d->peers;
+    TRY(find(ctx, source, m->from, 0, m->bytes, &out->from));
+    return find(ctx, d, m->to, m->at, all, &out->to);
+}
+
+hd_status hd_gpu_dev_gather(hd_ctx *ctx, hd_device *d, hd_device *source,
+                            const struct hd_peers_move *move, int n) {
+    struct hd_gpu_gather *g = calloc((size_t)n + 1, sizeof *g);
+    hd_status s = g ? HD_OK : hd_fail(ctx, HD_NOMEM, "%s: no memory to gather", d->api->scheme);
+    int some = 0;
+    for (int i = 0; i < n && s == HD_OK; i++) {
+        if (move[i].bytes) s = find_move(ctx, d, source, &move[i], &g[some++]);
+    }
+    if (s == HD_OK) s = d->api->gather(ctx, d->gpu, g, some);
+    free(g);
+    return s;
 }
 
 /* ---- graphs --------------------------------------------------------------------------------- */

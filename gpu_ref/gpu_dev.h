@@ -21,9 +21,12 @@ hd_status hd_gpu_dev_submit(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buff
                             hd_fence *out);
 hd_status hd_gpu_dev_wait(hd_ctx *ctx, hd_device *d, hd_fence fence, uint64_t timeout_ns);
 int hd_gpu_dev_steps(hd_exec *x, const struct hd_exec_step **out);
+hd_status hd_gpu_dev_join(hd_ctx *ctx, hd_device *d, const void *id, int me, int n);
+hd_status hd_gpu_dev_gather(hd_ctx *ctx, hd_device *d, hd_device *source,
+                            const struct hd_peers_move *move, int n);
 
-/* Device NAME over hd_gpu_NAME. */
-#define HD_GPU_DEVICE(name, text)                                                                  \
+/* Device NAME over hd_gpu_NAME. with: its struct hd_peers_ops, or NULL. */
+#define HD_GPU_DEVICE(name, text, with)                                                            \
     static hd_status probe(hd_ctx *ctx, const struct hd_device_options *opt,                       \
                            struct hd_device_info *out) {                                           \
         (void)ctx, (void)opt;                                                                      \
@@ -49,6 +52,7 @@ int hd_gpu_dev_steps(hd_exec *x, const struct hd_exec_step **out);
         .submit = hd_gpu_dev_submit,                                                               \
         .wait = hd_gpu_dev_wait,                                                                   \
         .steps = hd_gpu_dev_steps,                                                                 \
+        .peers = (with),                                                                           \
     }
 
 #endif

@@ -1,4 +1,4 @@
 /* Device opencl. */
 #include "gpu_ref/gpu_dev.h"
 
-HD_GPU_DEVICE(opencl, "kernels on a GPU, by OpenCL");
+HD_GPU_DEVICE(opencl, "kernels on a GPU, by OpenCL", NULL);

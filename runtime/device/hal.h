@@ -98,6 +98,26 @@ struct hd_exec_step {            /* what a GRAPH device made of some nodes */
     bool bytewise;               /* its products are of bytes */
 };
 
+/* The same device of several processes, each with one of its own. What goes between them is moved,
+ * bit for bit. */
+enum { HD_PEERS_ID = 128 }; /* bytes that name a group of processes */
+struct hd_peers_move {      /* bytes of each process; process r's go to `at` + r * bytes */
+    hd_buffer from, to;
+    size_t at, bytes;
+};
+struct hd_peers_ops {
+    /* NULL: there is a way. Else the reason and what to do. */
+    const char *(*why_not)(void);
+    /* HD_PEERS_ID bytes: one process makes them, and all join with them, at once. */
+    hd_status (*id)(hd_ctx *, void *out);
+    /* Once per device. Its buffers are what is written. */
+    hd_status (*join)(hd_ctx *, hd_device *, const void *id, int me, int n);
+    /* source: another opened device of this process, the same one. Nothing runs there. All call
+     * with the same sizes; when it returns the bytes are there. HD_INVALID: outside of a buffer. */
+    hd_status (*gather)(hd_ctx *, hd_device *, hd_device *source, const struct hd_peers_move *,
+                        int n);
+};
+
 enum { HD_RUNS_GRAPH = 1, HD_RUNS_PROG = 2 };
 
 /* (opt) = may be NULL. Every call takes the device's own state only; two devices may be used from
@@ -127,6 +147,7 @@ struct hd_device_ops {
     hd_status (*counters)(hd_ctx *, hd_device *, struct hd_counters *out); /* (opt) */
     /* (opt) GRAPH: the steps of an exec, its own, valid until the next submit; returns how many */
     int (*steps)(hd_exec *, const struct hd_exec_step **out);
+    const struct hd_peers_ops *peers; /* (opt) */
 };
 
 extern const struct hd_device_ops *const hd_devices[]; /* from devices.def, ends with NULL */

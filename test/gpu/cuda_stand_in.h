@@ -18,7 +18,7 @@
 #include "test/gpu/emu.h"
 #include "test/gpu/nvrtc_stand_in.h"
 
-enum { EMU_OPS = 4096 };
+enum { EMU_OPS = 4096, EMU_MEMORY = 1024 };
 
 /* ---- device, context, stream ---------------------------------------------------------------- */
 
@@ -44,7 +44,9 @@ int cuDeviceGetCount(int *out) {
 int cuDeviceGet(int *out, int ordinal);
 int cuDeviceGet(int *out, int ordinal) {
     EMU_CALL();
-    *out = 7 + ordinal;
+    emu.ordinal = ordinal;
+    if (ordinal < 0 || ordinal >= emu.devices) emu_wrong("a device that there is not");
+    *out = 7;
     return 0;
 }
 int cuDeviceGetName(char *out, int bytes, int device);
@@ -118,7 +120,9 @@ int cuStreamSynchronize(void *stream) {
     EMU_CALL();
     emu_needs_context();
     if (!stream || emu.capturing) emu_wrong("a wait for a stream that is recorded");
-    return 0;
+    int (*work)(void) = emu.at_sync;
+    emu.at_sync = NULL;
+    return work ? work() : 0;
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -126,10 +130,10 @@ int cuStreamSynchronize(void *stream) {
 static struct emu_memory {
     uint64_t at;
     size_t bytes;
-} emu_memory[256];
+} emu_memory[EMU_MEMORY];
 
 static bool emu_inside(uint64_t at, size_t bytes) {
-    for (int i = 0; i < 256; i++)
+    for (int i = 0; i < EMU_MEMORY; i++)
         if (emu_memory[i].at && at >= emu_memory[i].at &&
             at + bytes <= emu_memory[i].at + emu_memory[i].bytes)
             return true;
@@ -142,7 +146,7 @@ int cuMemAlloc_v2(uint64_t *out, size_t bytes) {
     if (!bytes) emu_wrong("an allocation of nothing");
     if (emu.bytes + bytes > emu.memory_bytes) return 2;
     int i = 0;
-    while (i < 255 && emu_memory[i].at) i++;
+    while (i < EMU_MEMORY - 1 && emu_memory[i].at) i++;
     *out = (uint64_t)(uintptr_t)aligned_alloc(256, (bytes + 255) / 256 * 256);
     emu_memory[i] = (struct emu_memory){*out, bytes};
     emu.bytes += bytes;
@@ -152,7 +156,7 @@ int cuMemAlloc_v2(uint64_t *out, size_t bytes) {
 int cuMemFree_v2(uint64_t at);
 int cuMemFree_v2(uint64_t at) {
     emu_needs_context();
-    for (int i = 0; i < 256; i++) {
+    for (int i = 0; i < EMU_MEMORY; i++) {
         if (emu_memory[i].at != at) continue;
         emu.bytes -= emu_memory[i].bytes;
         emu.live--;
@@ -356,7 +360,7 @@ int cuEventElapsedTime(float *out, void *start, void *stop) {
 }
 
 /* A lost GPU is found again by the next process: nothing is left of this one. */
-static void emu_forget(void) {
+__attribute__((unused)) static void emu_forget(void) {
     emu.lost = emu.capturing = false;
     emu.wrong = NULL;
     emu.live = emu.current = emu.contexts = 0;
@@ -365,7 +369,7 @@ static void emu_forget(void) {
 }
 
 /* Removes what was compiled. */
-static void emu_clean(void) {
+__attribute__((unused)) static void emu_clean(void) {
     char path[80];
     for (int i = 1; i <= emu.compilations; i++) {
         snprintf(path, sizeof path, "/tmp/hd_emu_%d_%d.so", (int)getpid(), i);

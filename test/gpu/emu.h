@@ -10,10 +10,11 @@ static struct {
     bool lost;                     /* every later call fails, too */
     size_t memory_bytes, bytes;    /* of the GPU; taken */
     int live, contexts, launches, graph_launches, compilations;
-    int current, devices;
+    int current, devices, ordinal;
     bool capturing;
-    const char *wrong; /* the first thing that a driver would refuse */
-    int cc;            /* compute capability */
+    const char *wrong;    /* the first thing that a driver would refuse */
+    int cc;               /* compute capability */
+    int (*at_sync)(void); /* what a library has enqueued; an error. NULL = nothing */
 } emu = {.memory_bytes = (size_t)1 << 30, .devices = 1, .cc = 90};
 
 #define EMU_CALL()                                                                                 \
