@@ -22,6 +22,28 @@ void *hd_session_kept(const hd_session *s);
 /* Dense copy of any value of the model after a run; HD_UNSUPPORTED if it stayed on chip. */
 hd_status hd_session_value(hd_ctx *ctx, hd_session *s, int value, void *out);
 
+/* In the place of an array of a run: the input is what lies in the device's memory, the output
+ * stays there. For sessions of one GRAPH device, without a queue and not in place: else
+ * HD_UNSUPPORTED. */
+#define HD_ON_DEVICE ((void *)(uintptr_t)hd_on_device)
+extern const char hd_on_device[1];
+
+/* Several processes that train together, each with a device of its own of the same kind (struct
+ * hd_peers_ops). What one's session has left in the device's memory goes to all, moved alone.
+ * hd_peers_why_not: NULL, or why devices of this name have no way to each other. */
+const char *hd_peers_why_not(hd_ctx *ctx, const char *device);
+/* HD_PEERS_ID bytes, which one process makes and all hd_session_join with, at once, 0 <= me < n. */
+hd_status hd_session_peers_id(hd_ctx *ctx, const hd_session *s, void *out);
+hd_status hd_session_join(hd_ctx *ctx, hd_session *s, const void *id, int me, int n);
+struct hd_session_move {
+    int output, input; /* of the model of the source, of the model of the session that joined */
+    size_t at;         /* where the bytes of process 0 go; those of the others follow */
+};
+/* Outputs that the last run of `source` left (HD_ON_DEVICE), to inputs of s. Both sessions are open
+ * on the same device. Returns when they are there. */
+hd_status hd_session_gather(hd_ctx *ctx, hd_session *s, hd_session *source,
+                            const struct hd_session_move *move, int n);
+
 /* Counters of the last run, PROG steps added up (GRAPH devices: all zero). layers: model->n_layers
  * rows, the session's, valid until the next run. */
 hd_status hd_session_counters(hd_ctx *ctx, hd_session *s, struct hd_counters *out);

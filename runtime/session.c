@@ -464,6 +464,13 @@ void hd_session_close(hd_session *s) {
     free(s);
 }
 
+static hd_status check_on_device(hd_ctx *ctx, const hd_session *s, const void *array) {
+    if (array != HD_ON_DEVICE || (s->whole_graph && !s->in_place && !s->queue)) return HD_OK;
+    return hd_fail(ctx, HD_UNSUPPORTED,
+                   "%s: device %s keeps no inputs and outputs from run to run; give arrays",
+                   s->model->name, s->names);
+}
+
 hd_status hd_check_arrays(hd_ctx *ctx, const hd_session *s, const void *const *inputs,
                           const void *const *outputs) {
     if (!s) return hd_fail(ctx, HD_INVALID, "no session: got NULL, want one of hd_session_open");
@@ -471,6 +478,7 @@ hd_status hd_check_arrays(hd_ctx *ctx, const hd_session *s, const void *const *i
     for (int i = 0; i < m->n_inputs; i++) {
         const struct hd_value_info *v = &m->values[m->inputs[i]];
         bool kept = i >= m->n_inputs - m->n_states && inputs && !s->queue;
+        if (inputs) TRY(check_on_device(ctx, s, inputs[i]));
         if (hd_value_dense_bytes(v) && !kept && (!inputs || !inputs[i]))
             return hd_fail(ctx, HD_INVALID, "%s: input %d (%s) is NULL, want its %zu bytes",
                            m->name, i, v->name, hd_value_dense_bytes(v));
@@ -478,6 +486,7 @@ hd_status hd_check_arrays(hd_ctx *ctx, const hd_session *s, const void *const *i
     for (int i = 0; i < m->n_outputs; i++) {
         const struct hd_value_info *v = &m->values[m->outputs[i]];
         bool kept = i >= m->n_outputs - m->n_states && outputs;
+        if (outputs) TRY(check_on_device(ctx, s, outputs[i]));
         if (hd_value_dense_bytes(v) && !kept && (!outputs || !outputs[i]))
             return hd_fail(ctx, HD_INVALID, "%s: output %d (%s) is NULL, want room for %zu bytes",
                            m->name, i, v->name, hd_value_dense_bytes(v));

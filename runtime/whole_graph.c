@@ -5,6 +5,8 @@
 
 #include "runtime/session.h"
 
+const char hd_on_device[1];
+
 static hd_status no_memory(hd_ctx *ctx, const hd_model *m) {
     return hd_fail(ctx, HD_NOMEM, "%s: no memory for a list of its values; use a smaller model",
                    m->name);
@@ -71,13 +73,13 @@ hd_status hd_whole_run(hd_ctx *ctx, hd_session *s, struct hd_slot *t, const void
     hd_fence fence;
     if (s->in_place) TRY(lend_arrays(ctx, s, t, inputs, outputs));
     for (int i = 0; i < m->n_inputs && !s->in_place; i++)
-        if (inputs[i])
+        if (inputs[i] && inputs[i] != HD_ON_DEVICE)
             TRY(r->ops->write(ctx, r->dev, t->graph_io[i], 0, inputs[i],
                               hd_value_dense_bytes(&m->values[m->inputs[i]])));
     TRY(r->ops->submit(ctx, r->dev, s->graph, t->graph_io, &fence));
     TRY(r->ops->wait(ctx, r->dev, fence, UINT64_MAX));
     for (int i = 0; i < m->n_outputs && !s->in_place; i++)
-        if (outputs[i])
+        if (outputs[i] && outputs[i] != HD_ON_DEVICE)
             TRY(r->ops->read(ctx, r->dev, t->graph_io[m->n_inputs + i], 0, outputs[i],
                              hd_value_dense_bytes(&m->values[m->outputs[i]])));
     for (int i = first_kept(s); i < s->n_graph_io; i++) t->known[s->graph_values[i]] = true;
