@@ -249,6 +249,16 @@ static void show_memory(const struct hd_recomputed *r) {
            r->bytes, r->alone_bytes, 100 * r->again / r->cost);
 }
 
+/* Of several ranks on GPUs. */
+static void show_exchange(const struct train *t) {
+    const char *why = hd_trainer_no_peers(t->t);
+    if (hd_ranks_n(t->options.ranks) < 2 || strcmp(t->options.device, "cuda") != 0) return;
+    if (why)
+        printf("gradients  by MPI: %s\n", why);
+    else
+        printf("gradients  from GPU to GPU, by NCCL\n");
+}
+
 static void show_devices(const struct train *t) {
     const hd_model *m = hd_trainer_model(t->t);
     for (int d = 0; d < t->devices.n; d++) {
@@ -280,6 +290,7 @@ static hd_status loop(struct train *t) {
                hd_trainer_frozen(t->t));
     if (hd_trainer_recomputed(t->t) && t->first) show_memory(hd_trainer_recomputed(t->t));
     if (t->first) show_devices(t);
+    if (t->first) show_exchange(t);
     t->start = hd_seconds();
     TRY(fit(t, &b));
     int ranks = hd_ranks_n(t->options.ranks);

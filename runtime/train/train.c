@@ -11,6 +11,7 @@
 #include "runtime/runtime.h"
 #include "runtime/train/graph.h"
 #include "runtime/train/parts.h"
+#include "runtime/train/peers.h"
 #include "runtime/train/ranges.h"
 #include "runtime/train/recompute.h"
 #include "runtime/train/shards.h"
@@ -35,14 +36,16 @@ struct hd_trainer {
     hd_arena *arena;
     hd_graph *file; /* what was opened; NULL: no scales are learned */
     struct hd_train_options o;
-    int ranges;               /* their state */
-    struct half step, update; /* update.g is NULL: step has all of it */
-    struct hd_shards *shards; /* where it has not */
-    struct hd_made made;      /* ... and they are told of what a run has made */
-    int n_data, n_results;    /* before state: inputs; loss, metrics */
-    int n_state, n_weights;   /* state: step, weights, what the optimiser keeps */
-    bool steps;               /* the first half has an input behind the data: the step's number */
-    bool adapts;              /* ... and one behind the weights: the factor of the loss */
+    int ranges;                   /* their state */
+    struct half step, update;     /* update.g is NULL: step has all of it */
+    struct hd_shards *shards;     /* where it has not */
+    struct hd_made made;          /* ... and they are told of what a run has made */
+    struct hd_train_peers *peers; /* gradients go from device to device; NULL = as shards say */
+    const char *no_peers;         /* ... why not */
+    int n_data, n_results;        /* before state: inputs; loss, metrics */
+    int n_state, n_weights;       /* state: step, weights, what the optimiser keeps */
+    bool steps;  /* the first half has an input behind the data: the step's number */
+    bool adapts; /* ... and one behind the weights: the factor of the loss */
     int n_shards;
     struct flight *flight; /* of shards that follow each other over several devices */
     int n_flights;         /* at once; 0 = one shard runs behind the other */
@@ -190,11 +193,12 @@ static hd_status open_shards(hd_ctx *ctx, hd_trainer *t, const struct hd_train_o
     hd_arena *a = hd_arena_create();
     size_t n = (size_t)t->n_results + (size_t)t->n_weights + 1, *elems = hd_new_array(a, size_t, n);
     int *order = hd_new_array(a, int, n);
-    struct hd_shard_outputs outputs = {t->n_results, t->n_weights, elems, order};
+    struct hd_shard_outputs outputs = {t->n_results, t->peers ? 0 : t->n_weights, elems, order};
     for (int i = 0; i < t->n_results; i++) elems[i] = 1;
     for (int i = 0; i < t->n_weights; i++)
         elems[t->n_results + i] = t->bytes[1 + i] / sizeof(float);
-    hd_status s = order_outputs(ctx, a, t->step.m, order);
+    for (int i = 0; i < t->n_results; i++) order[i] = i;
+    hd_status s = t->peers ? HD_OK : order_outputs(ctx, a, t->step.m, order);
     if (s == HD_OK) s = hd_shards_open(ctx, t->arena, o->shards, o->ranks, &outputs, &t->shards);
     if (s == HD_OK) t->n_shards = hd_shards_n(t->shards);
     hd_arena_destroy(a);
@@ -218,6 +222,29 @@ static hd_status open_pipeline(hd_ctx *ctx, hd_trainer *t) {
     return hd_session_queue(ctx, t->step.s, t->n_flights);
 }
 
+/* In front of the update's session: its graph takes the gradients of all shards. */
+static hd_status plan_peers(hd_ctx *ctx, hd_trainer *t, const struct hd_train_options *o) {
+    bool can = false;
+    TRY(hd_train_peers_agree(ctx, o, &can, &t->no_peers));
+    if (!can) return HD_OK;
+    struct hd_train_peers *p = hd_new(t->arena, struct hd_train_peers);
+    int n = hd_ranks_n(o->ranks);
+    *p = (struct hd_train_peers){.n_results = t->n_results,
+                                 .n_state = t->n_state,
+                                 .n_gradients = t->n_weights,
+                                 .shards = o->shards < 1 ? n : o->shards,
+                                 .bytes = t->bytes + 1};
+    TRY(hd_train_peers_update(ctx, t->update.g, t->n_weights, p->shards, n));
+    t->peers = p;
+    return HD_OK;
+}
+
+static hd_status open_peers(hd_ctx *ctx, hd_trainer *t, const struct hd_train_options *o) {
+    if (!t->peers) return HD_OK;
+    t->peers->step = t->step.s, t->peers->update = t->update.s;
+    return hd_train_peers_open(ctx, t->arena, o->ranks, t->peers);
+}
+
 static hd_status open_trainer(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
                               hd_trainer *t) {
     struct hd_trained weights = {0};
@@ -237,9 +264,11 @@ static hd_status open_trainer(hd_ctx *ctx, const hd_graph *g, const struct hd_tr
     t->limited = limited(&o->memory);
     TRY(compile(ctx, t->step.g, o, &t->recomputed, &t->made, &t->step));
     if (alone) return HD_OK;
+    TRY(plan_peers(ctx, t, o));
     TRY(open_shards(ctx, t, o));
     TRY(open_pipeline(ctx, t));
-    return compile(ctx, t->update.g, o, NULL, NULL, &t->update);
+    TRY(compile(ctx, t->update.g, o, NULL, NULL, &t->update));
+    return open_peers(ctx, t, o);
 }
 
 hd_status hd_trainer_open(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
@@ -287,8 +316,11 @@ static hd_status run_shards(hd_ctx *ctx, hd_trainer *t, const void *const *in) {
         float number;
         shard_inputs(t, in, k, &number, t->step.in);
         hd_shards_room(t->shards, t->step.out);
+        for (int i = 0; t->peers && i < t->n_weights; i++)
+            t->step.out[t->n_results + i] = HD_ON_DEVICE;
         TRY(hd_session_run(ctx, t->step.s, t->step.in, t->step.out));
         hd_shards_add(t->shards);
+        if (t->peers) TRY(hd_train_peers_gather(ctx, t->peers, k - first));
     }
     return HD_OK;
 }
@@ -325,7 +357,8 @@ static hd_status step_of_shards(hd_ctx *ctx, hd_trainer *t, const void *const *i
         t->update.in[i] = t->state[i];
         t->update.out[i] = t->next[i];
     }
-    for (int i = 0; i < t->n_weights; i++) t->update.in[t->n_state + i] = gradients[i];
+    for (int i = 0; i < t->n_weights; i++)
+        t->update.in[t->n_state + i] = t->peers ? HD_ON_DEVICE : gradients[i];
     return hd_session_run(ctx, t->update.s, t->update.in, t->update.out);
 }
 
@@ -385,6 +418,7 @@ hd_status hd_trainer_ranges(hd_ctx *ctx, hd_trainer *t) {
     if (update) hd_graph_destroy(update);
     close_half(s == HD_OK ? &t->step : &step);
     if (s == HD_OK) t->step = step;
+    if (t->peers) t->peers->step = t->step.s;
     return s == HD_OK && t->shards ? open_pipeline(ctx, t) : s;
 }
 
@@ -395,6 +429,10 @@ double hd_trainer_loss_scale(const hd_trainer *t) {
 
 int64_t hd_trainer_skipped(const hd_trainer *t) {
     return t->o.scale_steps > 0 ? (int64_t)*scale_state(t, HD_SCALE_SKIPPED) : 0;
+}
+
+const char *hd_trainer_no_peers(const hd_trainer *t) {
+    return t->peers ? NULL : t->no_peers;
 }
 
 int hd_trainer_shared(const hd_trainer *t) {

@@ -134,6 +134,8 @@ const struct hd_model *hd_trainer_model(const hd_trainer *t);
 double hd_trainer_loss_scale(const hd_trainer *t);
 /* Where that adapts: steps that changed nothing, those of a loaded checkpoint too. Else 0. */
 int64_t hd_trainer_skipped(const hd_trainer *t);
+/* Of several ranks: NULL, gradients go from device to device; else why they go by MPI. */
+const char *hd_trainer_no_peers(const hd_trainer *t);
 /* Products of it that were cut, so that several devices share each (parts.h). */
 int hd_trainer_shared(const hd_trainer *t);
 int64_t hd_trainer_steps(const hd_trainer *t); /* that were taken */

@@ -1,117 +1,15 @@
 /* Gradients of several ranks: sums by the fixed tree, buckets while a run goes on, networks that
  * train to the same bits on 1, 2, 4 and 8 ranks. Ranks are processes with a transport over sockets,
  * so ThreadSanitizer sees all that a rank does: make test-race. */
-#include <fcntl.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "runtime/train/layers.h"
 #include "runtime/train/losses.h"
 #include "runtime/train/shards.h"
 #include "test/rng.h"
-
-enum { MOST = 8, SHARED = 1 << 22 };
-
-/* ---- ranks over sockets --------------------------------------------------------------------- */
-
-static struct {
-    int me, n, to[MOST][MOST]; /* to[a][b]: a's end of their socket */
-    bool broken;
-} net;
-
-static int net_open(int *out_me, int *out_n) {
-    *out_me = net.me, *out_n = net.n;
-    return 0;
-}
-
-static bool all(int fd, const void *out, void *in, size_t bytes) {
-    while (bytes) {
-        ssize_t n = out ? write(fd, out, bytes) : read(fd, in, bytes);
-        if (n <= 0) return false;
-        bytes -= (size_t)n;
-        if (out) out = (const char *)out + n;
-        if (in) in = (char *)in + n;
-    }
-    return true;
-}
-
-static int net_exchange(int with, const void *out, void *in, size_t bytes) {
-    int fd = net.to[net.me][with];
-    if (net.broken) return 42;
-    bool first = net.me < with;
-    bool ok = !first || all(fd, out, NULL, bytes);
-    ok = ok && all(fd, NULL, in, bytes);
-    return !(ok && (first || all(fd, out, NULL, bytes)));
-}
-
-static void nothing(void) {}
-
-static const struct hd_mpi_api api = {.version = HD_MPI_API,
-                                      .open = net_open,
-                                      .exchange = net_exchange,
-                                      .close = nothing,
-                                      .abort = nothing};
-
-/* Runs fn in n processes; what they write to *out, SHARED bytes, is of rank 0. */
-static void on_ranks(int n, void (*fn)(hd_ctx *, hd_ranks *, char *out), char *out) {
-    pid_t pid[MOST];
-    net.n = n;
-    for (int a = 0; a < n; a++)
-        for (int b = 0; b < a; b++) {
-            int both[2];
-            assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, both), 0);
-            net.to[a][b] = both[0], net.to[b][a] = both[1];
-        }
-    for (int i = 0; i < n; i++) {
-        pid[i] = fork();
-        if (pid[i]) continue;
-        hd_ctx *ctx = hd_ctx_create();
-        hd_ranks *ranks = NULL;
-        net.me = i;
-        if (hd_ranks_over(ctx, &api, &ranks) != HD_OK) _exit(2);
-        char *mine = i ? malloc(SHARED) : out;
-        fn(ctx, ranks, mine);
-        if (i) free(mine);
-        hd_ranks_close(ranks);
-        hd_ctx_destroy(ctx);
-        exit(0); /* ThreadSanitizer makes it another status, where it found something */
-    }
-    int failed = 0;
-    for (int i = 0; i < n; i++) {
-        int status = 0;
-        waitpid(pid[i], &status, 0);
-        failed += status != 0;
-    }
-    for (int a = 0; a < n; a++)
-        for (int b = 0; b < a; b++) close(net.to[a][b]), close(net.to[b][a]);
-    assert_int_equal(failed, 0);
-}
-
-static char *shared(void) {
-    int fd = open("/dev/zero", O_RDWR); /* new memory, which processes share */
-    char *p = mmap(NULL, SHARED, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    assert_true(p != MAP_FAILED);
-    close(fd);
-    return p;
-}
-
-static void check_ok(hd_ctx *ctx, hd_status s) {
-    if (s == HD_OK) return;
-    fprintf(stderr, "%s\n", hd_message(ctx));
-    exit(3);
-}
+#include "test/unit/train/on_ranks.h"
 
 static void nap(uint32_t us) {
     nanosleep(&(struct timespec){0, (long)us * 1000}, NULL);
