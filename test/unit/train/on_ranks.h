@@ -18,7 +18,7 @@
 
 #include "runtime/ranks/ranks.h"
 
-enum { MOST = 8, SHARED = 1 << 22 };
+enum { MOST = 8, SHARED = 1 << 22, MOST_SECONDS = 60 };
 
 /* LINKS: sockets of two ranks: for MPI, for what tests put beside it. */
 enum { LINK_MPI, LINK_OTHER, LINKS };
@@ -88,6 +88,7 @@ static void on_ranks(int n, void (*fn)(hd_ctx *, hd_ranks *, char *out), char *o
     for (int i = 0; i < n; i++) {
         pid[i] = fork();
         if (pid[i]) continue;
+        alarm(MOST_SECONDS); /* a rank that waits for what never comes has failed */
         hd_ctx *ctx = hd_ctx_create();
         hd_ranks *ranks = NULL;
         net.me = i;

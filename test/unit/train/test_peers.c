@@ -102,6 +102,7 @@ static void same_bits(void **state) {
 static void overflow(void **state) {
     char *alone = shared(), *out = shared();
     (void)state;
+    memset(&how, 0, sizeof how);
     how.adapts = true;
     on_ranks(1, train, alone);
     on_ranks(2, train, out);
@@ -138,6 +139,7 @@ static void errors(void **state) {
     static const int at[] = {2, 3, 5, 3 + WEIGHTS + 1}; /* join, begin, move, end */
     char *out = shared();
     (void)state;
+    memset(&how, 0, sizeof how);
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         how.fail_at = at[i];
         on_ranks(2, fails, out);
