@@ -86,18 +86,19 @@ static bool emu_release(int n) {
     }
     return any;
 }
+/* Not in a loop: a variable of one may be lost where getcontext returns again. */
+static void emu_begin(struct emu_fiber *f, char *stack) {
+    getcontext(&f->context);
+    f->context.uc_stack.ss_sp = stack;
+    f->context.uc_stack.ss_size = EMU_STACK;
+    f->context.uc_link = NULL;
+    makecontext(&f->context, emu_thread, 0);
+    f->state = EMU_READY;
+}
 static void emu_block(const struct emu_op *op) {
     int bx = (int)op->block[0], by = (int)op->block[1], n = bx * by * (int)op->block[2];
     if (!emu_stacks) emu_stacks = malloc((size_t)EMU_THREADS * EMU_STACK);
-    for (int i = 0; i < n; i++) {
-        struct emu_fiber *f = &emu_fiber[i];
-        getcontext(&f->context);
-        f->context.uc_stack.ss_sp = emu_stacks + (size_t)i * EMU_STACK;
-        f->context.uc_stack.ss_size = EMU_STACK;
-        f->context.uc_link = NULL;
-        makecontext(&f->context, emu_thread, 0);
-        f->state = EMU_READY;
-    }
+    for (int i = 0; i < n; i++) emu_begin(&emu_fiber[i], emu_stacks + (size_t)i * EMU_STACK);
     do
         for (emu_now = 0; emu_now < n; emu_now++) {
             threadIdx = (struct emu_index){(unsigned)(emu_now % bx), (unsigned)(emu_now / bx % by),
