@@ -79,10 +79,8 @@ struct hd_blas_call {
 
 static void open_library(void) {
     static const char *const name[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"};
-    bool there = dlsym(RTLD_DEFAULT, "cublasLtCreate") != NULL;
-    void *lib = there ? RTLD_DEFAULT : NULL;
-    for (int i = 0; i < 3 && !there && !lib; i++) lib = hd_cuda_open(name[i]);
-    is_here = there || lib;
+    void *lib;
+    is_here = hd_cuda_library("cublasLtCreate", name, 3, &lib);
 #define X(name, args)                                                                              \
     if (is_here) {                                                                                 \
         *(void **)&lt.name = dlsym(lib, #name);                                                    \
@@ -94,8 +92,7 @@ static void open_library(void) {
 
 const char *hd_blas_why_not(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    const char *wanted = getenv("HEDDLE_CUDA_LIBRARIES");
-    if (wanted && !strcmp(wanted, "none")) return "HEDDLE_CUDA_LIBRARIES is none";
+    if (hd_cuda_libraries_off()) return "HEDDLE_CUDA_LIBRARIES is none";
     pthread_once(&once, open_library);
     return is_here ? NULL : "libcublasLt.so is not here, which comes with the CUDA toolkit";
 }

@@ -5,22 +5,36 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct cuda_api cuda;
 static struct nvrtc_api nvrtc;
 static bool has_cuda, has_nvrtc;
 
 /* HEDDLE_CUDA is the toolkit's folder; else the loader's paths, then the toolkit's usual place. */
-void *hd_cuda_open(const char *soname) {
+static void *open_one(const char *soname) {
     const char *root = getenv("HEDDLE_CUDA");
     char path[1024];
     void *lib = root ? NULL : dlopen(soname, RTLD_NOW | RTLD_LOCAL);
     if (lib) return lib;
     snprintf(path, sizeof path, "%s/lib64/%s", root ? root : "/usr/local/cuda", soname);
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+bool hd_cuda_library(const char *symbol, const char *const *soname, int n, void **out) {
+    *out = RTLD_DEFAULT;
+    if (dlsym(RTLD_DEFAULT, symbol)) return true;
+    void *lib = NULL;
+    for (int i = 0; i < n && !lib; i++) lib = open_one(soname[i]);
+    if (lib) *out = lib;
+    return lib != NULL;
+}
+
+bool hd_cuda_libraries_off(void) {
+    const char *wanted = getenv("HEDDLE_CUDA_LIBRARIES");
+    return wanted && !strcmp(wanted, "none");
 }
 
 #define FIND(name, symbol, args)                                                                   \
@@ -41,10 +55,8 @@ static void open_cuda(void) {
 static void open_nvrtc(void) {
     static const char *const name[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
     struct nvrtc_api *table = &nvrtc;
-    bool there = dlsym(RTLD_DEFAULT, "nvrtcVersion") != NULL;
-    void *lib = there ? RTLD_DEFAULT : NULL;
-    for (int i = 0; i < 3 && !there && !lib; i++) lib = hd_cuda_open(name[i]);
-    bool here = there || lib;
+    void *lib;
+    bool here = hd_cuda_library("nvrtcVersion", name, 3, &lib);
     NVRTC_CALLS(FIND)
     has_nvrtc = here;
 }

@@ -4,6 +4,7 @@
 #ifndef HD_GPU_REF_CUDA_API_H
 #define HD_GPU_REF_CUDA_API_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -93,8 +94,9 @@ struct nvrtc_api {
 /* Opened once for the process; NULL = not here. */
 const struct cuda_api *hd_cuda_api(void);
 const struct nvrtc_api *hd_nvrtc_api(void);
-/* A library of the toolkit, by the folders that cuda_api.c names; its symbols stay its own. NULL =
- * not here. */
-void *hd_cuda_open(const char *soname);
+/* *out: where dlsym finds the library's symbols: in the process if that has `symbol`, else in the
+ * first of n names that opens, in the folders that cuda_api.c names. False = not here. */
+bool hd_cuda_library(const char *symbol, const char *const *soname, int n, void **out);
+bool hd_cuda_libraries_off(void); /* HEDDLE_CUDA_LIBRARIES=none: CUDA's driver and compiler alone */
 
 #endif

@@ -39,10 +39,8 @@ struct hd_nccl {
 
 static void open_library(void) {
     static const char *const name[] = {"libnccl.so.2", "libnccl.so"};
-    bool there = dlsym(RTLD_DEFAULT, "ncclCommInitRank") != NULL;
-    void *lib = there ? RTLD_DEFAULT : NULL;
-    for (int i = 0; i < 2 && !there && !lib; i++) lib = hd_cuda_open(name[i]);
-    is_here = there || lib;
+    void *lib;
+    is_here = hd_cuda_library("ncclCommInitRank", name, 2, &lib);
 #define X(name, args)                                                                              \
     if (is_here) {                                                                                 \
         *(void **)&nccl.name = dlsym(lib, #name);                                                  \
@@ -55,8 +53,7 @@ static void open_library(void) {
 
 const char *hd_nccl_why_not(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    const char *wanted = getenv("HEDDLE_CUDA_LIBRARIES");
-    if (wanted && !strcmp(wanted, "none")) return "HEDDLE_CUDA_LIBRARIES is none";
+    if (hd_cuda_libraries_off()) return "HEDDLE_CUDA_LIBRARIES is none";
     pthread_once(&once, open_library);
     return is_here ? NULL : "libnccl.so.2 is not here, which is NVIDIA's package libnccl2";
 }
