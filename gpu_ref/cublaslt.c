@@ -92,7 +92,8 @@ static void open_library(void) {
 
 const char *hd_blas_why_not(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (hd_cuda_libraries_off()) return "HEDDLE_CUDA_LIBRARIES is none";
+    const char *off = hd_cuda_library_off("cublaslt");
+    if (off) return off;
     pthread_once(&once, open_library);
     return is_here ? NULL : "libcublasLt.so is not here, which comes with the CUDA toolkit";
 }

@@ -8,7 +8,7 @@
 struct hd_blas;      /* the library's handle */
 struct hd_blas_call; /* a product of certain sizes, and the algorithm that was chosen for it */
 
-/* NULL: the library is here. Else the reason. HEDDLE_CUDA_LIBRARIES=none: it is not used. */
+/* NULL: the library is here. Else the reason. HEDDLE_CUDA_LIBRARIES may leave it out. */
 const char *hd_blas_why_not(void);
 hd_status hd_blas_open(hd_ctx *ctx, struct hd_blas **out);
 void hd_blas_close(struct hd_blas *b); /* NULL is fine */

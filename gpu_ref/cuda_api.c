@@ -13,14 +13,19 @@ static struct cuda_api cuda;
 static struct nvrtc_api nvrtc;
 static bool has_cuda, has_nvrtc;
 
-/* HEDDLE_CUDA is the toolkit's folder; else the loader's paths, then the toolkit's usual place. */
+static void *open_in(const char *folder, const char *soname) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/lib64/%s", folder, soname);
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* In the toolkit's folder HEDDLE_CUDA; else in the loader's paths, where cuDNN and NCCL often are,
+ * then in the toolkit's usual place. */
 static void *open_one(const char *soname) {
     const char *root = getenv("HEDDLE_CUDA");
-    char path[1024];
-    void *lib = root ? NULL : dlopen(soname, RTLD_NOW | RTLD_LOCAL);
-    if (lib) return lib;
-    snprintf(path, sizeof path, "%s/lib64/%s", root ? root : "/usr/local/cuda", soname);
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *lib = root ? open_in(root, soname) : NULL;
+    if (!lib) lib = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
+    return lib || root ? lib : open_in("/usr/local/cuda", soname);
 }
 
 bool hd_cuda_library(const char *symbol, const char *const *soname, int n, void **out) {
@@ -32,9 +37,13 @@ bool hd_cuda_library(const char *symbol, const char *const *soname, int n, void 
     return lib != NULL;
 }
 
-bool hd_cuda_libraries_off(void) {
+const char *hd_cuda_library_off(const char *name) {
     const char *wanted = getenv("HEDDLE_CUDA_LIBRARIES");
-    return wanted && !strcmp(wanted, "none");
+    size_t n = strlen(name);
+    if (!wanted) return NULL;
+    for (const char *p = wanted; *p; p += strcspn(p, ","), p += *p == ',')
+        if (strcspn(p, ",") == n && !strncmp(p, name, n)) return NULL;
+    return "HEDDLE_CUDA_LIBRARIES leaves it out";
 }
 
 #define FIND(name, symbol, args)                                                                   \

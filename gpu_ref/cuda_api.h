@@ -17,7 +17,7 @@ enum {
     CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
     CU_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
     CU_STREAM_NON_BLOCKING = 1,
-    CU_CAPTURE_THREAD_LOCAL = 1,
+    CU_CAPTURE_RELAXED = 2, /* libraries load kernels when they first need them */
     NVRTC_COMPILATION = 6
 };
 
@@ -97,6 +97,8 @@ const struct nvrtc_api *hd_nvrtc_api(void);
 /* *out: where dlsym finds the library's symbols: in the process if that has `symbol`, else in the
  * first of n names that opens, in the folders that cuda_api.c names. False = not here. */
 bool hd_cuda_library(const char *symbol, const char *const *soname, int n, void **out);
-bool hd_cuda_libraries_off(void); /* HEDDLE_CUDA_LIBRARIES=none: CUDA's driver and compiler alone */
+/* NULL: the library may be used. HEDDLE_CUDA_LIBRARIES is a list of those that may
+ * (cublaslt,cudnn), or none. */
+const char *hd_cuda_library_off(const char *name);
 
 #endif

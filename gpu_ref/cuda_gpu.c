@@ -4,6 +4,7 @@
 
 #include "gpu_ref/cublaslt.h"
 #include "gpu_ref/cuda_api.h"
+#include "gpu_ref/cudnn.h"
 #include "gpu_ref/gpu.h"
 #include "gpu_ref/nccl.h"
 #include "gpu_ref/nvrtc.h"
@@ -39,11 +40,13 @@ struct hd_gpu {
     struct timer *timer;
     int n_timers;
     struct hd_blas *blas;  /* when the first product asks for it */
+    struct hd_dnn *dnn;    /* when the first convolution does */
     struct hd_nccl *peers; /* NULL = it has not joined others */
 };
 
-struct hd_gpu_library {
-    struct hd_blas_call *call;
+struct hd_gpu_library { /* one of them; the other one is NULL */
+    struct hd_blas_call *product;
+    struct hd_dnn_call *convolution;
 };
 
 struct hd_gpu_recording {
@@ -141,6 +144,7 @@ static void cuda_close(hd_gpu *g) {
             g->cu->cuEventDestroy(g->timer[i].end);
         }
         hd_blas_close(g->blas);
+        hd_dnn_close(g->dnn);
         hd_nccl_close(g->peers);
         if (g->stream) g->cu->cuStreamDestroy(g->stream);
         leave(g, HD_OK);
@@ -366,20 +370,31 @@ static double cuda_seconds(hd_gpu *g, int timer) {
     return (double)ms * 1e-3;
 }
 
-/* ---- products of cuBLASLt ------------------------------------------------------------------- */
+/* ---- libraries ------------------------------------------------------------------------------ */
 
-static hd_status make_product(hd_ctx *ctx, hd_gpu *g, const struct hd_gpu_product *p,
-                              size_t *out_workspace_bytes, hd_gpu_library *out) {
+static hd_status product(hd_ctx *ctx, hd_gpu *g, const void *of,
+                         struct hd_gpu_library_facts *out_facts, hd_gpu_library *out) {
+    const struct hd_gpu_product *p = of;
     if (!g->blas) TRY(hd_blas_open(ctx, &g->blas));
-    return hd_blas_make(ctx, g->blas, p, out_workspace_bytes, &out->call);
+    out_facts->rounded = p->precision;
+    return hd_blas_make(ctx, g->blas, p, &out_facts->workspace_bytes, &out->product);
 }
 
-static hd_status cuda_product(hd_ctx *ctx, hd_gpu *g, const struct hd_gpu_product *p,
-                              size_t *out_workspace_bytes, hd_gpu_library **out) {
+static hd_status convolution(hd_ctx *ctx, hd_gpu *g, const void *of,
+                             struct hd_gpu_library_facts *out_facts, hd_gpu_library *out) {
+    if (!g->dnn) TRY(hd_dnn_open(ctx, g->stream, &g->dnn));
+    return hd_dnn_make(ctx, g->dnn, of, out_facts, &out->convolution);
+}
+
+static hd_status new_library(hd_ctx *ctx, hd_gpu *g,
+                             hd_status (*make)(hd_ctx *, hd_gpu *, const void *,
+                                               struct hd_gpu_library_facts *, hd_gpu_library *),
+                             const void *of, struct hd_gpu_library_facts *out_facts,
+                             hd_gpu_library **out) {
     hd_gpu_library *l = calloc(1, sizeof *l);
-    if (!l) return hd_fail(ctx, HD_NOMEM, "cuda: no memory for a product");
+    if (!l) return hd_fail(ctx, HD_NOMEM, "cuda: no memory for the call of a library");
     hd_status s = enter(ctx, g);
-    if (s == HD_OK) s = leave(g, make_product(ctx, g, p, out_workspace_bytes, l));
+    if (s == HD_OK) s = leave(g, make(ctx, g, of, out_facts, l));
     if (s == HD_OK)
         *out = l;
     else
@@ -387,35 +402,49 @@ static hd_status cuda_product(hd_ctx *ctx, hd_gpu *g, const struct hd_gpu_produc
     return s;
 }
 
-static void cuda_unproduct(hd_gpu *g, hd_gpu_library *l) {
+static hd_status cuda_product(hd_ctx *ctx, hd_gpu *g, const struct hd_gpu_product *p,
+                              struct hd_gpu_library_facts *out_facts, hd_gpu_library **out) {
+    return new_library(ctx, g, product, p, out_facts, out);
+}
+
+static hd_status cuda_convolution(hd_ctx *ctx, hd_gpu *g, const struct hd_gpu_convolution *c,
+                                  struct hd_gpu_library_facts *out_facts, hd_gpu_library **out) {
+    return new_library(ctx, g, convolution, c, out_facts, out);
+}
+
+static void cuda_drop(hd_gpu *g, hd_gpu_library *l) {
     if (g->cu->cuCtxPushCurrent(g->context) == 0) {
-        hd_blas_drop(l->call);
+        if (l->product) hd_blas_drop(l->product);
+        if (l->convolution) hd_dnn_drop(l->convolution);
         leave(g, HD_OK);
     }
     free(l);
 }
 
-static hd_status multiply(hd_ctx *ctx, hd_gpu *g, hd_gpu_library *l, hd_gpu_mem *const *arg,
-                          int n_args, struct timer *timer) {
-    uint64_t at[5] = {0};
+static hd_status compute(hd_ctx *ctx, hd_gpu *g, hd_gpu_library *l, hd_gpu_mem *const *arg,
+                         int n_args, struct timer *timer) {
+    uint64_t at[6] = {0};
     for (int i = 0; i < n_args; i++) at[i] = arg[i]->at;
     if (timer) CU(ctx, g, cuEventRecord, (timer->start, g->stream));
-    TRY(hd_blas_run(ctx, g->blas, l->call, at, g->stream));
+    if (l->product)
+        TRY(hd_blas_run(ctx, g->blas, l->product, at, g->stream));
+    else
+        TRY(hd_dnn_run(ctx, g->dnn, l->convolution, at));
     if (timer) CU(ctx, g, cuEventRecord, (timer->end, g->stream));
     if (timer) timer->ran = true;
     return HD_OK;
 }
 
-static hd_status cuda_multiply(hd_ctx *ctx, hd_gpu *g, hd_gpu_library *l, hd_gpu_mem *const *arg,
-                               int n_args, int timer) {
-    IN_CONTEXT(ctx, g, multiply(ctx, g, l, arg, n_args, timer < 0 ? NULL : &g->timer[timer]));
+static hd_status cuda_compute(hd_ctx *ctx, hd_gpu *g, hd_gpu_library *l, hd_gpu_mem *const *arg,
+                              int n_args, int timer) {
+    IN_CONTEXT(ctx, g, compute(ctx, g, l, arg, n_args, timer < 0 ? NULL : &g->timer[timer]));
 }
 
 /* ---- recordings ----------------------------------------------------------------------------- */
 
 static hd_status cuda_record(hd_ctx *ctx, hd_gpu *g) {
     TRY(enter(ctx, g));
-    int error = g->cu->cuStreamBeginCapture(g->stream, CU_CAPTURE_THREAD_LOCAL);
+    int error = g->cu->cuStreamBeginCapture(g->stream, CU_CAPTURE_RELAXED);
     return leave(g, error ? failed(ctx, g->cu, "cuStreamBeginCapture", error) : HD_OK);
 }
 
@@ -513,8 +542,10 @@ const struct hd_gpu_api hd_gpu_cuda = {
     .seconds = cuda_seconds,
     .no_products = hd_blas_why_not,
     .product = cuda_product,
-    .unproduct = cuda_unproduct,
-    .multiply = cuda_multiply,
+    .no_convolutions = hd_dnn_why_not,
+    .convolution = cuda_convolution,
+    .drop = cuda_drop,
+    .compute = cuda_compute,
     .where = cuda_where,
     .record = cuda_record,
     .recorded = cuda_recorded,

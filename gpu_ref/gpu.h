@@ -14,7 +14,7 @@ typedef struct hd_gpu hd_gpu;         /* an open device, its context and its que
 typedef struct hd_gpu_mem hd_gpu_mem; /* memory of the device, or an aligned part of it */
 typedef struct hd_gpu_program hd_gpu_program;
 typedef struct hd_gpu_kernel hd_gpu_kernel;
-typedef struct hd_gpu_library hd_gpu_library;     /* a product that a library computes */
+typedef struct hd_gpu_library hd_gpu_library;     /* what one call of a library computes */
 typedef struct hd_gpu_recording hd_gpu_recording; /* launches and copies that are repeated as one */
 
 struct hd_gpu_limits {
@@ -49,6 +49,21 @@ struct hd_gpu_product { /* y = a b, f32, dense, by rows */
     bool transposed_a, transposed_b;
     enum hd_precision precision; /* of the operands; sums are f32 */
     bool bias, relu;             /* a vector is added to each row; then what is below 0 becomes 0 */
+};
+
+/* y = the convolution of x [batches, channels, in..] and w [features, channels / groups, kernel..],
+ * then residual added, then a bias for each feature, then what is below 0 becomes 0. f32, dense. */
+struct hd_gpu_convolution {
+    int dims; /* 2 or 3, behind batches and channels */
+    int64_t batches, channels, features, groups;
+    int64_t in[3], out[3], kernel[3], stride[3], dilation[3], before[3], after[3]; /* padding */
+    enum hd_precision precision; /* of x and w; sums are f32 */
+    bool residual, bias, relu;
+};
+
+struct hd_gpu_library_facts { /* of a call that a library has taken */
+    size_t workspace_bytes;
+    enum hd_precision rounded; /* what it rounds operands to: at most what was asked for */
 };
 
 struct hd_gpu_gather { /* bytes of each process; process r's go to `at` + r * bytes */
@@ -86,15 +101,19 @@ struct hd_gpu_api {
     /* Timers 0 .. n - 1; launch takes -1 for none. */
     hd_status (*timers)(hd_ctx *, hd_gpu *, int n);
     double (*seconds)(hd_gpu *, int timer);
-    /* Of the vendor's library of products. NULL: the driver has none. no_products: why it is not
-     * here, NULL = it is. */
+    /* Of the vendor's libraries. product, convolution NULL: the driver has none. no_products,
+     * no_convolutions: why it is not here, NULL = it is. HD_UNSUPPORTED: it does not take these. */
     const char *(*no_products)(void);
     hd_status (*product)(hd_ctx *, hd_gpu *, const struct hd_gpu_product *,
-                         size_t *out_workspace_bytes, hd_gpu_library **out);
-    void (*unproduct)(hd_gpu *, hd_gpu_library *);
-    /* Enqueues. arg: a, b, y, then the bias and the workspace where these are. */
-    hd_status (*multiply)(hd_ctx *, hd_gpu *, hd_gpu_library *, hd_gpu_mem *const *arg, int n_args,
-                          int timer);
+                         struct hd_gpu_library_facts *out_facts, hd_gpu_library **out);
+    const char *(*no_convolutions)(void);
+    hd_status (*convolution)(hd_ctx *, hd_gpu *, const struct hd_gpu_convolution *,
+                             struct hd_gpu_library_facts *out_facts, hd_gpu_library **out);
+    void (*drop)(hd_gpu *, hd_gpu_library *);
+    /* Enqueues. arg: a, b, y of a product, x, w, y of a convolution; then the bias, the residual
+     * and the workspace, where these are. */
+    hd_status (*compute)(hd_ctx *, hd_gpu *, hd_gpu_library *, hd_gpu_mem *const *arg, int n_args,
+                         int timer);
     /* NULL: the driver has no recordings. Where the memory is, for as long as it lives. */
     uint64_t (*where)(const hd_gpu_mem *);
     /* What is enqueued between record and recorded does not

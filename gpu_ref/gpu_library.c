@@ -1,120 +1,41 @@
-/* Step maker for float products that a library of the GPU's vendor computes: matmul and gemm of
- * f32, with a bias, and a relu behind them. Small ones, and those that the library does not take,
- * are kernels of ours; a step says why. */
-#include <string.h>
+/* Steps of a vendor's library: see gpu_library.h. */
+#include "gpu_ref/gpu_library.h"
 
-#include "compiler/ir/ir.h"
-#include "gpu_ref/gpu_plan.h"
-
-enum { LEAST_MACS = 1 << 20 };
-
-static int64_t product_of(const struct hd_tensor *t, int to) {
-    int64_t n = 1;
-    for (int d = 0; d < to; d++) n *= t->dim[d];
-    return n;
-}
-
-/* Rows of a that b is the same for are rows of one product; else both have the same batches. */
-static bool matmul(const struct hd_tensor *a, const struct hd_tensor *b, struct hd_gpu_product *p) {
-    if (a->rank < 2 || b->rank < 2) return false;
-    p->rows = a->dim[a->rank - 2];
-    p->depth = a->dim[a->rank - 1];
-    p->columns = b->dim[b->rank - 1];
-    int64_t batches = product_of(a, a->rank - 2);
-    if (product_of(b, b->rank - 2) == 1) {
-        p->batches = 1;
-        p->rows *= batches;
-        return a->rank >= b->rank;
+int hd_gpu_sole_reader(const struct hd_gpu_plan *p, int tensor, enum hd_ir_op op) {
+    if (p->users[tensor] != 1) return -1;
+    for (size_t i = 0; i < p->g->n_nodes; i++) {
+        const struct hd_node *n = &p->g->nodes[i];
+        if (!p->wanted[i] || n->op != op) continue;
+        for (int k = 0; k < n->n_in; k++)
+            if (n->in[k] == tensor) return (int)i;
     }
-    p->batches = batches;
-    p->stride_a = p->rows * p->depth;
-    p->stride_b = p->depth * p->columns;
-    bool same = a->rank == b->rank;
-    for (int d = 0; same && d < a->rank - 2; d++) same = a->dim[d] == b->dim[d];
-    return same;
-}
-
-/* c is left out, or a vector along the columns. */
-static bool gemm(const struct hd_node *n, const struct hd_tensor *a, const struct hd_tensor *b,
-                 const struct hd_tensor *c, struct hd_gpu_product *p) {
-    p->transposed_a = hd_attr_int(n, "transA", 0) != 0;
-    p->transposed_b = hd_attr_int(n, "transB", 0) != 0;
-    p->rows = a->dim[p->transposed_a];
-    p->depth = a->dim[!p->transposed_a];
-    p->columns = b->dim[!p->transposed_b];
-    p->batches = 1;
-    p->bias = c != NULL;
-    bool plain = hd_attr_float(n, "alpha", 1) == 1 && hd_attr_float(n, "beta", 1) == 1;
-    return plain && (!c || (hd_tensor_elems(c) == p->columns && c->dim[c->rank - 1] == p->columns &&
-                            c->rank >= 1));
-}
-
-static bool fits(const struct hd_gpu_plan *p, const struct hd_node *n, struct hd_gpu_product *out) {
-    const struct hd_tensor *t[3] = {NULL, NULL, NULL};
-    if (n->op != HD_IR_matmul && n->op != HD_IR_gemm) return false;
-    for (int i = 0; i < n->n_in && i < 3; i++) {
-        if (n->in[i] < 0) continue;
-        t[i] = &p->g->tensors[n->in[i]];
-        if (t[i]->dtype != HD_F32) return false;
-    }
-    *out = (struct hd_gpu_product){0};
-    bool is = n->op == HD_IR_gemm ? gemm(n, t[0], t[1], t[2], out) : matmul(t[0], t[1], out);
-    return is && hd_node_macs(p->g, n) >= LEAST_MACS;
-}
-
-/* The relu that alone reads the node's result; -1 = none. */
-static int relu_behind(const struct hd_gpu_plan *p, const struct hd_node *n) {
-    if (p->users[n->out[0]] != 1) return -1;
-    for (size_t i = 0; i < p->g->n_nodes; i++)
-        if (p->wanted[i] && p->g->nodes[i].op == HD_IR_relu && p->g->nodes[i].in[0] == n->out[0])
-            return (int)i;
     return -1;
 }
 
-static const char *how(struct hd_gpu_plan *p, enum hd_precision precision) {
-    if (precision == HD_PRECISION_f32) return "cuda: cuBLASLt";
-    return hd_sprintf(p->arena, "cuda: cuBLASLt, operands in %s", hd_precision_names[precision]);
+static const char *how(const struct hd_gpu_plan *p, const char *name, enum hd_precision rounded) {
+    if (rounded == HD_PRECISION_f32) return hd_sprintf(p->arena, "%s: %s", p->api->scheme, name);
+    return hd_sprintf(p->arena, "%s: %s, operands in %s", p->api->scheme, name,
+                      hd_precision_names[rounded]);
 }
 
-static hd_status step(struct hd_gpu_plan *p, int node, int relu, const struct hd_gpu_product *of,
-                      hd_gpu_library *library, size_t workspace) {
-    const struct hd_node *n = &p->g->nodes[node];
-    int arg[5], n_args = 0;
-    for (int i = 0; i < 2; i++) TRY(hd_gpu_need(p, n->in[i], &arg[n_args++]));
-    int result = n_args++;
-    if (of->bias) TRY(hd_gpu_need(p, n->in[2], &arg[n_args++]));
-    struct hd_gpu_step *s =
-        hd_gpu_step(p, HD_GPU_KERNELS, node, how(p, of->precision), 0, NULL, 0, NULL);
-    if (relu >= 0) {
-        s->n_nodes = 2;
-        p->done[relu] = true;
-    }
-    arg[result] = hd_gpu_make(p, relu < 0 ? n->out[0] : p->g->nodes[relu].out[0], 0);
-    if (workspace) arg[n_args++] = hd_gpu_make(p, -1, workspace);
+/* Arguments: two operands, the result, more operands, the workspace. */
+static hd_status step(struct hd_gpu_plan *p, const struct hd_gpu_library_work *w, const char *name,
+                      const struct hd_gpu_library_facts *facts, hd_gpu_library *library) {
+    int arg[HD_GPU_LIBRARY_OPERANDS + 2], n_args = w->n_in + 1;
+    for (int i = 0; i < w->n_in; i++) TRY(hd_gpu_need(p, w->in[i], &arg[i < 2 ? i : i + 1]));
+    hd_gpu_step(p, HD_GPU_KERNELS, w->node[0], how(p, name, facts->rounded), 0, NULL, 0, NULL)
+        ->n_nodes = w->n;
+    for (int i = 0; i < w->n; i++) p->done[w->node[i]] = true;
+    arg[2] = hd_gpu_make(p, p->g->nodes[w->node[w->n - 1]].out[0], 0);
+    if (facts->workspace_bytes) arg[n_args++] = hd_gpu_make(p, -1, facts->workspace_bytes);
     hd_gpu_call(p, -1, n_args, arg)->library = library;
     return HD_OK;
 }
 
-hd_status hd_gpu_products(struct hd_gpu_plan *p, int node, bool *out_taken) {
-    const struct hd_node *n = &p->g->nodes[node];
-    struct hd_gpu_product of;
-    hd_gpu_library *library = NULL;
-    size_t workspace = 0;
-    if (!p->gpu || p->tuning.only || !p->api->product || !fits(p, n, &of)) return HD_OK;
-    const char *why = p->api->no_products();
-    int relu = relu_behind(p, n);
-    of.relu = relu >= 0;
-    of.precision = p->asked.precision;
-    if (!why && p->api->product(p->ctx, p->gpu, &of, &workspace, &library) != HD_OK) {
-        why = hd_strdup(p->arena, hd_message(p->ctx));
-        hd_clear(p->ctx);
-    }
-    if (why) {
-        p->how = hd_sprintf(p->arena, "%s in f32; not by cuBLASLt: %s", p->api->scheme, why);
-        return HD_OK;
-    }
-    hd_status s = step(p, node, relu, &of, library, workspace);
-    if (s != HD_OK) p->api->unproduct(p->gpu, library);
-    *out_taken = s == HD_OK;
+hd_status hd_gpu_library_step(struct hd_gpu_plan *p, const struct hd_gpu_library_work *w,
+                              const char *name, const struct hd_gpu_library_facts *facts,
+                              hd_gpu_library *library) {
+    hd_status s = step(p, w, name, facts, library);
+    if (s != HD_OK) p->api->drop(p->gpu, library);
     return s;
 }

@@ -169,7 +169,7 @@ static void count_users(struct hd_gpu_plan *p) {
 static hd_status plan_nodes(struct hd_gpu_plan *p) {
     struct hd_mem_plan order; /* for its order */
     static hd_status (*const maker[])(struct hd_gpu_plan *, int, bool *) = {
-        hd_gpu_move,    hd_gpu_tuned,     hd_gpu_products,
+        hd_gpu_move,    hd_gpu_tuned,     hd_gpu_products,  hd_gpu_convolutions,
         hd_gpu_express, hd_gpu_recurrent, hd_gpu_qrecurrent};
     hd_mem_plan_graph(p->g, p->arena, &order);
     for (size_t i = 0; i < order.n_order; i++) {
@@ -327,7 +327,7 @@ void hd_gpu_plan_destroy(struct hd_gpu_plan *p) {
     hd_gpu_forget(p);
     for (size_t i = 0; i < p->n_steps; i++)
         for (int k = 0; k < p->steps[i].n_calls; k++)
-            if (p->steps[i].call[k].library) p->api->unproduct(p->gpu, p->steps[i].call[k].library);
+            if (p->steps[i].call[k].library) p->api->drop(p->gpu, p->steps[i].call[k].library);
     hd_gpu_memory_free(p);
     if (p->program) p->api->unbuild(p->gpu, p->program);
     hd_arena_destroy(p->golden_results);

@@ -8,10 +8,11 @@
  * Step makers are asked in this order for every node; the first that takes it makes its steps:
  *   hd_gpu_move      nothing to do: reshapes share the memory of their operand
  *   hd_gpu_tuned     kernels of a choice that was measured (gpu_choice.h), where a file has one
- *   hd_gpu_products  a library of the GPU's vendor
+ *   hd_gpu_products, hd_gpu_convolutions: a library of the GPU's vendor
  *   hd_gpu_express   kernels made of the node's tensor expression
- *   hd_gpu_recurrent, hd_gpu_qrecurrent lstm, gru, rnn: kernels written by hand, for what has no
- * expression host             golden's kernel of that node, with the reason
+ *   hd_gpu_recurrent, hd_gpu_qrecurrent: lstm, gru, rnn: kernels written by hand, for what has no
+ *                    expression
+ *   host             golden's kernel of that node, with the reason
  */
 #ifndef HD_GPU_REF_GPU_PLAN_H
 #define HD_GPU_REF_GPU_PLAN_H
@@ -183,6 +184,7 @@ int hd_gpu_fault(struct hd_gpu_plan *p);
 hd_status hd_gpu_move(struct hd_gpu_plan *p, int node, bool *out_taken);
 hd_status hd_gpu_tuned(struct hd_gpu_plan *p, int node, bool *out_taken);
 hd_status hd_gpu_products(struct hd_gpu_plan *p, int node, bool *out_taken);
+hd_status hd_gpu_convolutions(struct hd_gpu_plan *p, int node, bool *out_taken);
 hd_status hd_gpu_express(struct hd_gpu_plan *p, int node, bool *out_taken);
 hd_status hd_gpu_recurrent(struct hd_gpu_plan *p, int node, bool *out_taken);
 hd_status hd_gpu_qrecurrent(struct hd_gpu_plan *p, int node, bool *out_taken);

@@ -25,7 +25,7 @@ static hd_status run_kernels(hd_ctx *ctx, struct hd_gpu_plan *p, struct hd_gpu_s
         for (int k = 0; k < c->n_args; k++) c->mem[k] = memory_of(p, c->arg[k], buffers);
         int timer = timed ? c->timer : -1;
         if (c->library) {
-            TRY(p->api->multiply(ctx, p->gpu, c->library, c->mem, c->n_args, timer));
+            TRY(p->api->compute(ctx, p->gpu, c->library, c->mem, c->n_args, timer));
             continue;
         }
         struct hd_gpu_launch l = {.kernel = p->kernel[c->kernel],

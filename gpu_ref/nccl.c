@@ -53,7 +53,8 @@ static void open_library(void) {
 
 const char *hd_nccl_why_not(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (hd_cuda_libraries_off()) return "HEDDLE_CUDA_LIBRARIES is none";
+    const char *off = hd_cuda_library_off("nccl");
+    if (off) return off;
     pthread_once(&once, open_library);
     return is_here ? NULL : "libnccl.so.2 is not here, which is NVIDIA's package libnccl2";
 }

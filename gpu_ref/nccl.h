@@ -15,7 +15,7 @@ struct hd_nccl_move { /* to: room for `bytes` of each, in their order */
     size_t bytes;
 };
 
-/* NULL: the library is here. Else the reason. HEDDLE_CUDA_LIBRARIES=none: it is not used. */
+/* NULL: the library is here. Else the reason. HEDDLE_CUDA_LIBRARIES may leave it out. */
 const char *hd_nccl_why_not(void);
 /* HD_PEERS_ID bytes that name a new group: one process makes them, all open with them. */
 hd_status hd_nccl_id(hd_ctx *ctx, void *out);

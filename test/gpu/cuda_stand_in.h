@@ -214,7 +214,7 @@ int cuStreamBeginCapture_v2(void *stream, int mode);
 int cuStreamBeginCapture_v2(void *stream, int mode) {
     EMU_CALL();
     emu_needs_context();
-    if (!stream || mode != 1 || emu.capturing) emu_wrong("a recording that cannot begin");
+    if (!stream || mode != 2 || emu.capturing) emu_wrong("a recording that cannot begin");
     emu.capturing = true;
     emu_graph = calloc(1, sizeof *emu_graph);
     emu.live++;
