@@ -1,7 +1,9 @@
 /* Step maker for float convolutions that a library of the GPU's vendor computes: of f32, in one to
- * three dimensions. With a bias, the add of a tensor and the relu behind them are part of the call,
- * as far as the library takes that. Small ones, and those that it does not take, are kernels of
- * ours; a step says why. */
+ * three dimensions. A batch normalisation, the add of a tensor and a relu behind it are part of the
+ * call, as far as the library takes that. Small ones, and those that it does not take, are kernels
+ * of ours; a step says why. */
+#include <math.h>
+
 #include "compiler/ir/window.h"
 #include "gpu_ref/gpu_library.h"
 
@@ -58,55 +60,92 @@ static int residual_of(const struct hd_gpu_plan *p, int add, int t) {
     return same && there ? other : -1;
 }
 
-/* Nodes behind the convolution that the library computes with it: only behind a bias does it. */
-static void take_behind(const struct hd_gpu_plan *p, struct hd_gpu_convolution *c,
-                        struct hd_gpu_library_work *w) {
-    int t = p->g->nodes[w->node[0]].out[0];
-    if (!c->bias) return;
-    int add = hd_gpu_sole_reader(p, t, HD_IR_add);
-    int residual = add < 0 ? -1 : residual_of(p, add, t);
-    if (residual >= 0) {
-        c->residual = true;
-        w->in[w->n_in++] = residual;
-        w->node[w->n++] = add;
-        t = p->g->nodes[add].out[0];
-    }
-    int relu = hd_gpu_sole_reader(p, t, HD_IR_relu);
-    if (relu < 0) return;
-    c->relu = true;
-    w->node[w->n++] = relu;
+/* A view of n numbers that are no tensor of the graph. */
+static int numbers(struct hd_gpu_plan *p, const float *v, int64_t n) {
+    int view = hd_gpu_make(p, -1, (size_t)n * sizeof *v);
+    p->views[view].constant = v;
+    return view;
 }
 
-static hd_status call(struct hd_gpu_plan *p, const struct hd_gpu_convolution *c,
-                      const struct hd_gpu_library_work *w, const char **out_why, bool *out_taken) {
+/* A batch normalisation behind the convolution, all of constants, becomes its weights and bias. */
+static void fold_batchnorm(struct hd_gpu_plan *p, struct hd_gpu_convolution *c,
+                           struct hd_gpu_library_work *w) {
+    const struct hd_node *conv = &p->g->nodes[w->node[0]];
+    int norm = hd_gpu_sole_reader(p, conv->out[0], HD_IR_batchnorm);
+    const float *from = hd_gpu_const(p, conv->in[1]);
+    const float *bias = c->bias ? hd_gpu_const(p, conv->in[2]) : NULL, *v[4];
+    if (norm < 0 || p->g->nodes[norm].in[0] != conv->out[0] || !from || (c->bias && !bias)) return;
+    const struct hd_node *n = &p->g->nodes[norm];
+    for (int i = 0; i < 4; i++) {
+        v[i] = hd_gpu_const(p, n->in[1 + i]);
+        if (!v[i] || p->g->tensors[n->in[1 + i]].dtype != HD_F32) return;
+    }
+    int64_t each = hd_tensor_elems(&p->g->tensors[conv->in[1]]) / c->features;
+    float *to = hd_new_array(p->arena, float, (size_t)(each * c->features));
+    float *b = hd_new_array(p->arena, float, (size_t)c->features);
+    double epsilon = (double)hd_attr_float(n, "epsilon", 1e-5f);
+    for (int64_t m = 0; m < c->features; m++) {
+        double k = (double)v[0][m] / sqrt((double)v[3][m] + epsilon);
+        b[m] = (float)((double)v[1][m] + ((bias ? (double)bias[m] : 0) - (double)v[2][m]) * k);
+        for (int64_t i = m * each; i < (m + 1) * each; i++) to[i] = (float)((double)from[i] * k);
+    }
+    w->in[1] = numbers(p, to, each * c->features);
+    w->in[2] = numbers(p, b, c->features);
+    w->n_in = 3;
+    w->node[w->n++] = norm;
+    c->bias = true;
+}
+
+/* An add and a relu behind it, that the library computes with it: behind a bias, so there is one.
+ */
+static hd_status take_behind(struct hd_gpu_plan *p, struct hd_gpu_convolution *c,
+                             struct hd_gpu_library_work *w) {
+    int t = p->g->nodes[w->node[w->n - 1]].out[0];
+    int add = hd_gpu_sole_reader(p, t, HD_IR_add);
+    int residual = add < 0 ? -1 : residual_of(p, add, t);
+    c->residual = residual >= 0;
+    if (c->residual) t = p->g->nodes[w->node[w->n++] = add].out[0];
+    int relu = hd_gpu_sole_reader(p, t, HD_IR_relu);
+    c->relu = relu >= 0;
+    if (c->relu) w->node[w->n++] = relu;
+    if (!c->bias && (c->residual || c->relu)) {
+        w->in[w->n_in++] =
+            numbers(p, hd_new_array(p->arena, float, (size_t)c->features), c->features);
+        c->bias = true;
+    }
+    return c->residual ? hd_gpu_need(p, residual, &w->in[w->n_in++]) : HD_OK;
+}
+
+/* NULL: it is a step. Else why the library does not take it. */
+static const char *call(struct hd_gpu_plan *p, const struct hd_gpu_convolution *c,
+                        const struct hd_gpu_library_work *w) {
     hd_gpu_library *library = NULL;
     struct hd_gpu_library_facts facts = {0};
     if (p->api->convolution(p->ctx, p->gpu, c, &facts, &library) != HD_OK) {
-        *out_why = hd_strdup(p->arena, hd_message(p->ctx));
+        const char *why = hd_strdup(p->arena, hd_message(p->ctx));
         hd_clear(p->ctx);
-        return HD_OK;
+        return why;
     }
-    *out_taken = true;
-    return hd_gpu_library_step(p, w, "cuDNN", &facts, library);
+    hd_gpu_library_step(p, w, "cuDNN", &facts, library);
+    return NULL;
 }
 
 hd_status hd_gpu_convolutions(struct hd_gpu_plan *p, int node, bool *out_taken) {
     const struct hd_node *n = &p->g->nodes[node];
-    struct hd_gpu_convolution c, alone;
+    struct hd_gpu_convolution c;
     if (!p->gpu || p->tuning.only || !p->api->convolution || !fits(p, n, &c)) return HD_OK;
-    struct hd_gpu_library_work w = {.n = 1,
-                                    .node = {node},
-                                    .n_in = c.bias ? 3 : 2,
-                                    .in = {n->in[0], n->in[1], c.bias ? n->in[2] : -1}};
-    struct hd_gpu_library_work w_alone = w;
+    struct hd_gpu_library_work w = {.n = 1, .node = {node}, .n_in = c.bias ? 3 : 2};
     const char *why = p->api->no_convolutions();
-    alone = c;
+    for (int i = 0; i < w.n_in; i++) TRY(hd_gpu_need(p, n->in[i], &w.in[i]));
     if (!why) {
-        take_behind(p, &c, &w);
-        TRY(call(p, &c, &w, &why, out_taken));
-        if (!*out_taken && w.n > 1) TRY(call(p, &alone, &w_alone, &why, out_taken));
+        fold_batchnorm(p, &c, &w);
+        struct hd_gpu_convolution alone = c;
+        struct hd_gpu_library_work w_alone = w;
+        TRY(take_behind(p, &c, &w));
+        why = call(p, &c, &w);
+        if (why && w.n > w_alone.n) why = call(p, &alone, &w_alone);
     }
-    if (!*out_taken)
-        p->how = hd_sprintf(p->arena, "%s in f32; not by cuDNN: %s", p->api->scheme, why);
+    if (why) p->how = hd_sprintf(p->arena, "%s in f32; not by cuDNN: %s", p->api->scheme, why);
+    *out_taken = !why;
     return HD_OK;
 }

@@ -19,23 +19,15 @@ static const char *how(const struct hd_gpu_plan *p, const char *name, enum hd_pr
 }
 
 /* Arguments: two operands, the result, more operands, the workspace. */
-static hd_status step(struct hd_gpu_plan *p, const struct hd_gpu_library_work *w, const char *name,
-                      const struct hd_gpu_library_facts *facts, hd_gpu_library *library) {
+void hd_gpu_library_step(struct hd_gpu_plan *p, const struct hd_gpu_library_work *w,
+                         const char *name, const struct hd_gpu_library_facts *facts,
+                         hd_gpu_library *library) {
     int arg[HD_GPU_LIBRARY_OPERANDS + 2], n_args = w->n_in + 1;
-    for (int i = 0; i < w->n_in; i++) TRY(hd_gpu_need(p, w->in[i], &arg[i < 2 ? i : i + 1]));
+    for (int i = 0; i < w->n_in; i++) arg[i < 2 ? i : i + 1] = w->in[i];
     hd_gpu_step(p, HD_GPU_KERNELS, w->node[0], how(p, name, facts->rounded), 0, NULL, 0, NULL)
         ->n_nodes = w->n;
     for (int i = 0; i < w->n; i++) p->done[w->node[i]] = true;
     arg[2] = hd_gpu_make(p, p->g->nodes[w->node[w->n - 1]].out[0], 0);
     if (facts->workspace_bytes) arg[n_args++] = hd_gpu_make(p, -1, facts->workspace_bytes);
     hd_gpu_call(p, -1, n_args, arg)->library = library;
-    return HD_OK;
-}
-
-hd_status hd_gpu_library_step(struct hd_gpu_plan *p, const struct hd_gpu_library_work *w,
-                              const char *name, const struct hd_gpu_library_facts *facts,
-                              hd_gpu_library *library) {
-    hd_status s = step(p, w, name, facts, library);
-    if (s != HD_OK) p->api->drop(p->gpu, library);
-    return s;
 }

@@ -5,21 +5,21 @@
 
 #include "gpu_ref/gpu_plan.h"
 
-enum { HD_GPU_LIBRARY_NODES = 3, HD_GPU_LIBRARY_OPERANDS = 4 };
+enum { HD_GPU_LIBRARY_NODES = 4, HD_GPU_LIBRARY_OPERANDS = 4 };
 
 /* Smaller ones are kernels of ours: a call costs more than it saves. */
 enum { HD_GPU_LIBRARY_MACS = 1 << 20 };
 
 struct hd_gpu_library_work {           /* a node and those behind it, as one call of a library */
     int n, node[HD_GPU_LIBRARY_NODES]; /* the last one's result is the call's */
-    int n_in, in[HD_GPU_LIBRARY_OPERANDS]; /* tensors: two, then those that lie behind the result */
+    int n_in, in[HD_GPU_LIBRARY_OPERANDS]; /* views */
 };
 
 /* The node of this operation that alone reads the tensor; -1 = none. */
 int hd_gpu_sole_reader(const struct hd_gpu_plan *p, int tensor, enum hd_ir_op op);
-/* The step. name: the library's. Owns the call: the plan drops it, or this does where it fails. */
-hd_status hd_gpu_library_step(struct hd_gpu_plan *p, const struct hd_gpu_library_work *w,
-                              const char *name, const struct hd_gpu_library_facts *facts,
-                              hd_gpu_library *library);
+/* The step. name: the library's. The plan owns the call then. */
+void hd_gpu_library_step(struct hd_gpu_plan *p, const struct hd_gpu_library_work *w,
+                         const char *name, const struct hd_gpu_library_facts *facts,
+                         hd_gpu_library *library);
 
 #endif

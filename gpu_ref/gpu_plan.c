@@ -363,7 +363,7 @@ int64_t hd_gpu_step_bytes(const struct hd_gpu_plan *p, const struct hd_gpu_step 
         for (int k = 0; k < s->call[i].n_args && !s->call[i].once; k++) {
             int v = s->call[i].arg[k];
             const struct hd_gpu_view *x = &p->views[v];
-            bool outside = x->tensor >= 0 || x->once; /* else it lies between two launches */
+            bool outside = x->tensor >= 0 || x->once || x->constant; /* else between two launches */
             if (outside && !seen[v])
                 bytes += (int64_t)(x->tensor < 0 ? x->bytes
                                                  : hd_tensor_bytes(&p->g->tensors[x->tensor]));

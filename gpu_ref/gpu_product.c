@@ -66,6 +66,9 @@ hd_status hd_gpu_products(struct hd_gpu_plan *p, int node, bool *out_taken) {
     if (!p->gpu || p->tuning.only || !p->api->product || !fits(p, n, &of)) return HD_OK;
     const char *why = p->api->no_products();
     int relu = hd_gpu_sole_reader(p, n->out[0], HD_IR_relu);
+    struct hd_gpu_library_work w = {
+        .n = relu >= 0 ? 2 : 1, .node = {node, relu}, .n_in = of.bias ? 3 : 2};
+    for (int i = 0; i < w.n_in; i++) TRY(hd_gpu_need(p, n->in[i], &w.in[i]));
     of.relu = relu >= 0;
     of.precision = p->asked.precision;
     if (!why && p->api->product(p->ctx, p->gpu, &of, &facts, &library) != HD_OK) {
@@ -76,10 +79,7 @@ hd_status hd_gpu_products(struct hd_gpu_plan *p, int node, bool *out_taken) {
         p->how = hd_sprintf(p->arena, "%s in f32; not by cuBLASLt: %s", p->api->scheme, why);
         return HD_OK;
     }
-    struct hd_gpu_library_work w = {.n = of.relu ? 2 : 1,
-                                    .node = {node, relu},
-                                    .n_in = of.bias ? 3 : 2,
-                                    .in = {n->in[0], n->in[1], of.bias ? n->in[2] : -1}};
+    hd_gpu_library_step(p, &w, "cuBLASLt", &facts, library);
     *out_taken = true;
-    return hd_gpu_library_step(p, &w, "cuBLASLt", &facts, library);
+    return HD_OK;
 }

@@ -34,7 +34,7 @@ static const struct convolutions {
     {{"x f32 2,24,22,14 -2 2; w f32 39,8,3,3 -1 1",
       "a ? = conv(x, w) kernel_shape=[3,3] pads=[1,1,1,1] group=3\ny ? = relu(a)", "y"},
      1,
-     1},
+     3},
     {{"x f32 3,32,131 -2 2; w f32 25,32,5 -1 1; wb f32 25 -1 1",
       "y ? = conv(x, w, wb) kernel_shape=[5] strides=[1] dilations=[2] pads=[4,3]", "y"},
      1,
@@ -43,6 +43,20 @@ static const struct convolutions {
       "a ? = conv(x, w, wb) kernel_shape=[2,3,3] pads=[1,1,0,0,1,2]\ny ? = relu(a)", "y"},
      1,
      3},
+    /* Batch normalisation becomes weights, but not with a scale that is no constant. */
+    {{"x f32 1,18,29,23 -2 2; w f32 18,18,3,3 -1 1; ws f32 18 0.5 2; wb f32 18 -1 1",
+      "a ? = conv(x, w) kernel_shape=[3,3] pads=[1,1,1,1]\nb ? = batchnorm(a, ws, wb, wb, ws) "
+      "epsilon=0x1p-4\nc ? = add(b, x)\ny ? = relu(c)",
+      "y"},
+     1,
+     4},
+    {{"x f32 1,18,29,23 -2 2; w f32 18,18,3,3 -1 1; ws f32 18 0.5 2; wb f32 18 -1 1; z f32 18 -1 1",
+      "a ? = conv(x, w, wb) kernel_shape=[3,3] pads=[1,1,1,1]\nb ? = batchnorm(a, wb, ws, ws, ws)\n"
+      "c ? = conv(b, w, wb) kernel_shape=[3,3] pads=[1,1,1,1]\n"
+      "y ? = batchnorm(c, z, ws, ws, ws)",
+      "y"},
+     2,
+     4},
     /* The add is of another shape, and a value has two readers: neither is part of a call. */
     {{"x f32 1,16,29,23 -2 2; w f32 16,16,3,3 -1 1; wb f32 16 -1 1; z f32 16,1,1 -1 1",
       "a ? = conv(x, w, wb) kernel_shape=[3,3] pads=[1,1,1,1]\nb ? = add(a, z)\n"
