@@ -84,6 +84,7 @@ static void add_row(struct bench *b, const char *model, const struct hd_exec_ste
     hd_json_str(o, "device", b->api->scheme);
     hd_json_str(o, "step", s->node);
     hd_json_str(o, "op", s->op);
+    hd_json_str(o, "how", s->how);
     hd_json_int(o, "nodes", s->n_nodes);
     hd_json_int(o, "macs", s->macs);
     hd_json_int(o, "bytes", s->bytes);
@@ -105,6 +106,7 @@ static void add_row(struct bench *b, const char *model, const struct hd_exec_ste
         json_object_object_add(o, "us", NULL);
         json_object_object_add(o, "share", NULL);
     }
+    hd_table_cell(t, "%s", s->how ? s->how : "");
     json_object_array_add(b->rows, o);
 }
 
@@ -113,11 +115,11 @@ static void add_rows(struct bench *b, const char *model, const struct hd_exec_st
     struct hd_exec_step all = {.node = "total", .op = ""};
     double all_bound = 0;
     const char *by;
-    hd_table_init(&t, "llrrrrlrr");
-    hd_table_cells(
-        &t,
-        (const char *[]){"step", "op", "nodes", "MACs", "bytes", "bound us", "by", "us", "share"},
-        9);
+    hd_table_init(&t, "llrrrrlrrl");
+    hd_table_cells(&t,
+                   (const char *[]){"step", "op", "nodes", "MACs", "bytes", "bound us", "by", "us",
+                                    "share", "how"},
+                   10);
     for (int i = 0; i < n; i++) {
         double s = bound(b, &steps[i], &by);
         add_row(b, model, &steps[i], s, by, &t);
