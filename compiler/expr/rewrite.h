@@ -23,6 +23,10 @@ void hd_expr_split_sums(struct hd_expr *f);
 /* The statement that alone reads statement `s`, a reduction, at its own variables; -1 = none. */
 int hd_expr_reader(const struct hd_expr *f, int s);
 
+/* Dimension d of the tensor is what was dimension order[d]. Whoever gives or takes the tensor has
+ * to follow, when it is a parameter or a result. */
+void hd_expr_permute(struct hd_expr *f, int tensor, const int *order);
+
 /* f, then g, bound both: parameter k of g is tensor from[k] of f, or a further parameter when that
  * is -1. The results are g's. NULL: too many tensors. */
 struct hd_expr *hd_expr_join(hd_arena *a, const struct hd_expr *f, const struct hd_expr *g,

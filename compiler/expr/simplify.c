@@ -132,6 +132,56 @@ static bool inside(const struct simplifier *s, const struct hd_expr_node *access
     return true;
 }
 
+/* Limits of an integer: max(x, lo), min(x, hi) and both. */
+static bool limit(const struct simplifier *s, int node, enum hd_expr_op op, int *out_x,
+                  int64_t *out) {
+    const struct hd_expr_node *k = &s->f->node[node];
+    for (int i = 0; i < 2 && k->op == op && k->type == HD_I32; i++)
+        if (s->f->node[k->arg[i]].op == HD_EXPR_INT) {
+            *out = s->f->node[k->arg[i]].i;
+            *out_x = k->arg[1 - i];
+            return true;
+        }
+    return false;
+}
+
+static bool clamp(const struct simplifier *s, int node, int *out_x, int64_t *lo, int64_t *hi) {
+    int x;
+    return limit(s, node, HD_EXPR_min, &x, hi) && limit(s, x, HD_EXPR_max, out_x, lo);
+}
+
+/* The operand of min(x, n) or max(x, n) that is no number; that which is becomes n. */
+static int inner_of(const struct simplifier *s, int node) {
+    const struct hd_expr_node *k = &s->f->node[node];
+    return k->arg[s->f->node[k->arg[0]].op == HD_EXPR_INT];
+}
+
+static void set_limit(struct simplifier *s, int node, int64_t n) {
+    const struct hd_expr_node *k = &s->f->node[node];
+    constant(s, k->arg[s->f->node[k->arg[0]].op != HD_EXPR_INT], n);
+}
+
+/* clamp(clamp(x, a, b) + c, lo, hi) is clamp(x, lo - c, hi - c) + c when that is the narrower one:
+ * what keeps the sum from overflow is not needed then. */
+static void one_clamp(struct simplifier *s, int node) {
+    int64_t lo, hi, a, b, c = 0;
+    int sum, x;
+    if (!clamp(s, node, &sum, &lo, &hi)) return;
+    struct hd_expr_node *k = &s->f->node[sum];
+    int inner = sum, at = -1;
+    if (k->op == HD_EXPR_add && k->type == HD_I32) {
+        for (int i = 0; i < 2; i++)
+            if (s->f->node[k->arg[i]].op == HD_EXPR_INT) at = i;
+        if (at < 0) return;
+        c = s->f->node[k->arg[at]].i;
+        inner = k->arg[1 - at];
+    }
+    if (!clamp(s, inner, &x, &a, &b) || a > lo - c || b < hi - c || lo > hi) return;
+    set_limit(s, inner, hi - c);
+    set_limit(s, inner_of(s, inner), lo - c);
+    s->f->node[node] = s->f->node[c ? sum : inner];
+}
+
 static int simplify(struct simplifier *s, int node) {
     struct hd_expr_node *k = &s->f->node[node];
     int64_t lo, hi;
@@ -143,6 +193,7 @@ static int simplify(struct simplifier *s, int node) {
     if (k->op == HD_EXPR_SELECT && s->f->node[k->arg[0]].op == HD_EXPR_INT)
         return k->arg[s->f->node[k->arg[0]].i ? 1 : 2];
     if (k->type == HD_BOOL) return truth(s, node);
+    if (k->type == HD_I32 && k->op == HD_EXPR_min) one_clamp(s, node);
     if (k->type != HD_I64 || (k->n != 2 && k->op != HD_EXPR_VAR)) return node;
     if (range(s, node, &lo, &hi) && lo == hi) return constant(s, node, lo);
     int same = k->n == 2 ? equal_to(s, k) : -1;

@@ -1,4 +1,5 @@
 /* Tensor expressions: normal forms, binding, every kind of refusal, results. */
+#include "compiler/expr/rewrite.h"
 #include "test/unit/expr/expr_util.h"
 
 /* The bound form of text, its results on data 0, 1, 2, .. in each parameter, or the message. */
@@ -202,9 +203,35 @@ static void arguments(void **state) {
     hd_arena_destroy(a);
 }
 
+/* Channels last: parameters, results, and what is on the way. */
+static void permuted(void **state) {
+    static const int last[] = {0, 2, 1}, back[] = {1, 0};
+    hd_arena *a = hd_arena_create();
+    hd_ctx *ctx = hd_ctx_create();
+    struct hd_expr *f, *b;
+    (void)state;
+    const char *text = "(x: i8[2,3,5], w: i8[4,3]) -> y\n"
+                       "s[n,m,i] += i32(pad(x[n,c,i-1], 7))*i32(w[m,c]) where i < 5\n"
+                       "y[n,m,i] = s[n,m,i] + i32(m)";
+    assert_int_equal(hd_expr_parse(ctx, a, text, &f), HD_OK);
+    if (hd_expr_bind(ctx, a, f, NULL, &b) != HD_OK) fail_msg("%s", hd_message(ctx));
+    hd_expr_permute(b, 0, last);
+    hd_expr_permute(b, 1, back);
+    hd_expr_permute(b, 2, last);
+    hd_expr_permute(b, 3, last);
+    assert_int_equal(hd_expr_verify(ctx, b), HD_OK);
+    assert_string_equal(hd_expr_text(a, b),
+                        "(x: i8[2,5,3], w: i8[3,4]) -> y: i32[2,5,4]\n"
+                        "s[n,i,m] += i32(pad(x[n,i - 1,c], 7))*i32(w[c,m]) where n < 2, i < 5, m < "
+                        "4, c < 3\n"
+                        "y[n,i,m] = s[n,i,m] + i32(m) where n < 2, i < 5, m < 4\n");
+    hd_ctx_destroy(ctx);
+    hd_arena_destroy(a);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(normal_form), cmocka_unit_test(binds),
-                                       cmocka_unit_test(refused), cmocka_unit_test(computes),
-                                       cmocka_unit_test(arguments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(permuted), cmocka_unit_test(normal_form),
+                                       cmocka_unit_test(binds),    cmocka_unit_test(refused),
+                                       cmocka_unit_test(computes), cmocka_unit_test(arguments)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
