@@ -22,6 +22,8 @@ struct hd_dialect {
     bool int_indexes; /* indexes are int, which is what GPUs multiply fast */
     /* of kernels; NULL: the language has none */
     const char *kernel, *global, *local, *barrier;
+    const char *alone;  /* of a pointer to what no other pointer of the kernel writes */
+    const char *bounds; /* what tells the most threads of a block; NULL: nothing does */
     const char *block[3], *thread[3]; /* the index of this block, and of this thread in it */
 };
 

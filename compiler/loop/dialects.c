@@ -56,8 +56,14 @@ const struct hd_dialect hd_dialect_c = {
 #define OVERLOADED(helper)                                                                         \
     "#define hd_trunc(v) trunc(v)\n#define hd_even(v) rint(v)\n#define hd_away(v) round(v)\n"      \
     "#define hd_floor(v) floor(v)\n#define hd_ceil(v) ceil(v)\n" helper                            \
-    " long hd_clamp(long v, long lo, long hi) { return v < lo ? lo : v > hi ? hi : v; }\n" INT_OF( \
-        helper, "float")
+    " long hd_clamp(long v, long lo, long hi) { return v < lo ? lo : v > hi ? hi : v; "            \
+    "}\n" INT32_OF(helper) INT_OF(helper, "float")
+#define INT32_OF(helper)                                                                           \
+    helper " int hd_int32_float(float v, float lo, float hi, int most) {\n"                        \
+           "    return v != v ? 0 : v <= lo ? (int)lo : v >= hi ? most : (int)v;\n}\n"             \
+           "#ifdef __CUDA_ARCH__\n#define hd_i32_even(v) __float2int_rn(v)\n#else\n"               \
+           "#define hd_i32_even(v) hd_int32_float(rint(v), -2147483648.0f, 2147483648.0f, "        \
+           "2147483647)\n#endif\n"
 #define INT_OF(helper, type)                                                                       \
     helper " long hd_int_" type "(" type " v, " type " lo, " type " hi, long most) {\n"            \
            "    return v != v ? 0 : v <= lo ? (long)lo : v >= hi ? most : (long)v;\n}\n"
@@ -86,6 +92,7 @@ const struct hd_dialect hd_dialect_opencl = {
     .fn_names = FN_TYPES "#define FN_STATIC static inline\n#define FN_ROWS __constant\n"
                          "#define FN_BITS(x) as_uint(x)\n#define FN_FLOAT(x) as_float(x)\n",
     .kernel = "__kernel void",
+    .alone = "restrict ",
     .global = "__global ",
     .local = "__local ",
     .barrier = "barrier(CLK_LOCAL_MEM_FENCE)",
@@ -107,7 +114,23 @@ const struct hd_dialect hd_dialect_opencl = {
     "        : \"+r\"(c[0]), \"+r\"(c[1]), \"+r\"(c[2]), \"+r\"(c[3])\n"                           \
     "        : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), "                  \
     "\"r\"(b[1]));\n}\n"
+/* 16 bytes, and copies of them to shared memory while the program goes on; groups of copies are
+ * waited for until at most n are open. Elements that lie side by side. */
+#define CUDA_COPIES                                                                                \
+    "struct __align__(16) hd_16 { int w[4]; };\n" CUDA_HELPER                                      \
+    " hd_16 hd_fill16(int byte) {\n    const int w = (int)(byte * 0x01010101u);\n"                 \
+    "    return hd_16{{w, w, w, w}};\n}\n"                                                         \
+    "template <class T, int n> struct __align__(sizeof(T) * n) hd_vector { T lane[n]; };\n"        \
+    "#if __CUDA_ARCH__ >= 800\n" CUDA_HELPER " void hd_copy16(hd_16 *to, const hd_16 *from) {\n"   \
+    "    const uint at = (uint)__cvta_generic_to_shared(to);\n"                                    \
+    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ::\"r\"(at), \"l\"(from) : "   \
+    "\"memory\");\n}\n" CUDA_HELPER                                                                \
+    " void hd_copy_commit() { asm volatile(\"cp.async.commit_group;\" ::: \"memory\"); }\n"        \
+    "template <int n> " CUDA_HELPER " void hd_copy_wait() { asm volatile(\"cp.async.wait_group "   \
+    "%0;\" ::\"n\"(n) : \"memory\"); }\n"                                                          \
+    "#endif\n"
 #define CUDA_INTRINSICS                                                                            \
+    CUDA_COPIES                                                                                    \
     "#if __CUDA_ARCH__ >= 610\n" CUDA_DP4A(s, s) CUDA_DP4A(u, s)                                   \
         CUDA_DP4A(u, u) "#endif\n#if __CUDA_ARCH__ >= 800\n" CUDA_MMA(s, s) CUDA_MMA(s, u)         \
             CUDA_MMA(u, s) CUDA_MMA(u, u) "#endif\n"
@@ -127,6 +150,8 @@ const struct hd_dialect hd_dialect_cuda = {
                          "#define FN_BITS(x) ((uint)__float_as_int(x))\n"
                          "#define FN_FLOAT(x) __int_as_float((int)(x))\n",
     .kernel = "extern \"C\" __global__ void",
+    .alone = "__restrict__ ",
+    .bounds = "__launch_bounds__",
     .global = "",
     .local = "__shared__ __align__(16) ",
     .barrier = "__syncthreads()",

@@ -129,6 +129,10 @@ static void element(struct hd_emitter *e, int tensor, int n, const int *index, b
     fputs(any ? "]" : "0]", e->out);
 }
 
+void hd_emit_index(struct hd_emitter *e, int node) {
+    index_value(e, node, false, 0);
+}
+
 void hd_emit_element(struct hd_emitter *e, int tensor, int n, const int *index) {
     element(e, tensor, n, index, false);
 }
@@ -161,7 +165,14 @@ static void to_integer(struct hd_emitter *e, const struct hd_expr_node *k) {
     int64_t lo = 0, hi = 0;
     bool f32 = e->d->overloads && e->n->f->node[k->arg[0]].type == HD_F32;
     hd_scalar_limits(k->type, &lo, &hi);
-    fprintf(e->out, "hd_int_%s(hd_%s(", f32 ? "float" : "double", hd_round_text[k->round]);
+    bool narrow = f32 && hi <= INT32_MAX; /* 64 bits are two instructions on a GPU */
+    if (f32 && k->type == HD_I32 && k->round == HD_ROUND_EVEN) {
+        fputs("hd_i32_even(", e->out);
+        hd_emit_value(e, k->arg[0]);
+        return;
+    }
+    fprintf(e->out, "hd_int%s_%s(hd_%s(", narrow ? "32" : "", f32 ? "float" : "double",
+            hd_round_text[k->round]);
     hd_emit_value(e, k->arg[0]);
     fprintf(e->out, f32 ? "), %.9ef, %.9ef, " : "), %.17g, %.17g, ", (double)lo, (double)hi);
     literal(e, hi);
@@ -236,6 +247,7 @@ void hd_emit_value(struct hd_emitter *e, int node) {
         fprintf(e->out, "i%lld", (long long)k->i);
         return;
     case HD_EXPR_ACCESS:
+        if (hd_emit_lane(e, node)) return;
         element(e, (int)k->i, k->n, k->arg, k->checked);
         return;
     case HD_EXPR_PAD:

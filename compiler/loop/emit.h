@@ -6,7 +6,7 @@
 #include "compiler/loop/kernels.h"
 #include "compiler/loop/loop_int.h"
 
-enum { HD_EMIT_TENSORS = 10 * HD_EXPR_TENSORS };
+enum { HD_EMIT_TENSORS = 10 * HD_EXPR_TENSORS, HD_EMIT_VECTORS = 16 };
 
 struct hd_emitter {
     const struct hd_dialect *d;
@@ -24,6 +24,9 @@ struct hd_emitter {
     int fragments[HD_EMIT_TENSORS];
     const struct hd_loop_stmt *first[HD_EMIT_TENSORS];
     bool storing;
+    int room[HD_EMIT_TENSORS]; /* of kernels: bytes that a buffer has at least */
+    /* of kernels: the loop of lanes that is being printed, and the accesses that are its vectors */
+    int lanes, vector[HD_EMIT_VECTORS], n_vectors;
 };
 
 void hd_emit_value(struct hd_emitter *e, int node);
@@ -31,11 +34,20 @@ void hd_emit_value(struct hd_emitter *e, int node);
 void hd_emit_call(struct hd_emitter *e, enum hd_expr_op op, int type);
 /* tensor[index]; the tensor is named t<number>. */
 void hd_emit_element(struct hd_emitter *e, int tensor, int n, const int *index);
+/* An index that is not looked at when it runs. */
+void hd_emit_index(struct hd_emitter *e, int node);
 /* The operator of a reduction that is no arg reduction. */
 enum hd_expr_op hd_emit_reduce_op(enum hd_expr_reduce r);
 /* A loop that is an intrinsic. False: it is printed as a loop. */
 bool hd_emit_intrinsic(struct hd_emitter *e, const struct hd_loop_stmt *s,
                        const struct hd_kernel_call *c);
+/* A block's product of bytes (step gemm). */
+void hd_emit_gemm(struct hd_emitter *e, const struct hd_loop_stmt *s,
+                  const struct hd_kernel_call *c);
+/* A loop of lanes, s. False: it is printed as a loop. */
+bool hd_emit_vector(struct hd_emitter *e, const struct hd_loop_stmt *s);
+/* The access is one of the vectors around it. False: it is printed as an element. */
+bool hd_emit_lane(struct hd_emitter *e, int node);
 /* Declarations of the registers that intrinsics keep sums in. */
 void hd_emit_fragments(struct hd_emitter *e);
 /* Whether the language has the types. HD_UNSUPPORTED names what it lacks. */

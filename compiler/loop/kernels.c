@@ -12,8 +12,9 @@ struct hd_kernels {
     const struct hd_dialect *d;
     struct hd_emitter e; /* of helpers, which all kernels share */
     const char **text;   /* of each kernel, from "(" on */
+    int *threads;        /* of a block of each at most; 0 = not known */
     const char **parts;  /* of kernels written by hand: what they call */
-    size_t n, cap, n_parts, cap_parts;
+    size_t n, cap, n_threads, cap_threads, n_parts, cap_parts;
     char *helpers;
     size_t helper_bytes;
 };
@@ -123,7 +124,8 @@ static void loop_head(struct hd_emitter *e, int id, const struct hd_kernel_call 
     } else if (l->mark == HD_LOOP_THREADS) {
         shared_loop(e, l, id, c);
     } else {
-        if (l->mark == HD_LOOP_UNROLLED) fputs("\n#pragma unroll\n", e->out);
+        if (l->mark == HD_LOOP_UNROLLED || l->mark == HD_LOOP_VECTOR)
+            fputs("\n#pragma unroll\n", e->out);
         fprintf(e->out, "for (int i%d = 0; i%d < %lld; i%d++) {\n", id, id, (long long)l->extent,
                 id);
     }
@@ -146,7 +148,12 @@ static void barrier(struct hd_emitter *e, const struct hd_loop_stmt *s,
 static void loop(struct hd_emitter *e, const struct hd_loop_stmt *s,
                  const struct hd_kernel_call *c) {
     const struct hd_loop *l = &e->n->loop[s->loop];
+    if (l->parts) {
+        hd_emit_gemm(e, s, c);
+        return;
+    }
     if (l->intrinsic && hd_emit_intrinsic(e, s, c)) return;
+    if (l->mark == HD_LOOP_VECTOR && hd_emit_vector(e, s)) return;
     bool unrolled = l->mark == HD_LOOP_UNROLLED;
     loop_head(e, s->loop, c);
     if (unrolled) e->unrolled[e->n_unrolled++] = s->loop;
@@ -190,8 +197,8 @@ static void arguments(struct hd_emitter *e, const struct hd_kernel_call *c) {
     fputc('(', e->out);
     for (int i = 0; i < c->n_tensors; i++) {
         int t = c->tensor[i];
-        fprintf(e->out, "%s%s%s%s *t%d", i ? ", " : "", e->d->global,
-                t < f->n_params ? "const " : "", e->d->type[f->tensor[t].type], t);
+        fprintf(e->out, "%s%s%s%s *%st%d", i ? ", " : "", e->d->global,
+                t < f->n_params ? "const " : "", e->d->type[f->tensor[t].type], e->d->alone, t);
     }
     if (c->gathers) fprintf(e->out, ", %sint *fault", e->d->global);
     fputs(") {\n", e->out);
@@ -202,18 +209,23 @@ static void buffers(struct hd_emitter *e, const struct root *r) {
     for (int i = 0; i < (int)f->n_tensors; i++) {
         const struct hd_expr_tensor *t = &f->tensor[i];
         if (!r->used[i] || is_argument(r->n, i)) continue;
-        int64_t n = hd_expr_elems(t);
+        int64_t n = hd_expr_elems(t), bytes = hd_dtype_bytes((hd_dtype)t->type);
         bool shared = r->n->shared[i];
-        if (shared) r->call->local_bytes += (size_t)n * hd_dtype_bytes((hd_dtype)t->type);
+        if (n * bytes < e->room[i]) n = (e->room[i] + bytes - 1) / bytes;
+        if (shared) r->call->local_bytes += (size_t)(n * bytes);
         fprintf(e->out, "  %s%s t%d[%lld];\n", shared ? e->d->local : "", e->d->type[t->type], i,
                 (long long)(n ? n : 1));
     }
 }
 
-static int intern(struct hd_kernels *k, const char *text) {
-    for (size_t i = 0; i < k->n; i++)
-        if (!strcmp(k->text[i], text)) return (int)i;
+static int intern(struct hd_kernels *k, const char *text, int threads) {
+    for (size_t i = 0; i < k->n; i++) {
+        if (strcmp(k->text[i], text)) continue;
+        if (threads > k->threads[i]) k->threads[i] = threads;
+        return (int)i;
+    }
     *hd_push(k->a, k->text, k->n, k->cap) = hd_strdup(k->a, text);
+    *hd_push(k->a, k->threads, k->n_threads, k->cap_threads) = threads;
     return (int)k->n - 1;
 }
 
@@ -238,6 +250,7 @@ static void print(struct hd_kernels *k, struct root *r, const struct hd_loop_stm
     HD_ASSERT(e->out);
     memset(e->fragments, 0, sizeof e->fragments);
     memset(e->first, 0, sizeof e->first);
+    memset(e->room, 0, sizeof e->room);
     e->list = list;
     list(e, only, r->call);
     fclose(e->out);
@@ -250,7 +263,7 @@ static void print(struct hd_kernels *k, struct root *r, const struct hd_loop_stm
     fputs(body, e->out);
     fputs("}\n", e->out);
     fclose(e->out);
-    r->call->kernel = intern(k, head);
+    r->call->kernel = intern(k, head, r->call->block[0] * r->call->block[1] * r->call->block[2]);
     free(body);
     free(head);
 }
@@ -300,7 +313,7 @@ int hd_kernels_template(struct hd_kernels *k, const char *prologue, const char *
     bool there = !prologue;
     for (size_t i = 0; i < k->n_parts; i++) there = there || !strcmp(k->parts[i], prologue);
     if (!there) *hd_push(k->a, k->parts, k->n_parts, k->cap_parts) = hd_strdup(k->a, prologue);
-    return intern(k, text);
+    return intern(k, text, 0);
 }
 
 int hd_kernels_count(const struct hd_kernels *k) {
@@ -308,7 +321,7 @@ int hd_kernels_count(const struct hd_kernels *k) {
 }
 
 void hd_kernels_cut(struct hd_kernels *k, int n) {
-    k->n = (size_t)n;
+    k->n = k->n_threads = (size_t)n;
 }
 
 const char *hd_kernel_name(const struct hd_kernels *k, int kernel) {
@@ -322,7 +335,11 @@ const char *hd_kernels_text(struct hd_kernels *k) {
     HD_ASSERT(f);
     fputs(k->d->prologue, f);
     for (size_t i = 0; i < k->n_parts; i++) fputs(k->parts[i], f);
-    for (size_t i = 0; i < k->n; i++) fprintf(f, "%s k%zu%s", k->d->kernel, i, k->text[i]);
+    for (size_t i = 0; i < k->n; i++) {
+        fputs(k->d->kernel, f);
+        if (k->d->bounds && k->threads[i]) fprintf(f, " %s(%d)", k->d->bounds, k->threads[i]);
+        fprintf(f, " k%zu%s", i, k->text[i]);
+    }
     fclose(f);
     const char *kept = hd_strdup(k->a, text);
     free(text);

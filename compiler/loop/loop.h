@@ -66,6 +66,7 @@ struct hd_loop {
     int64_t extent; /* 0 .. extent - 1 */
     enum hd_loop_mark mark;
     const char *intrinsic; /* that stands for it and what is inside, or NULL */
+    int parts, stages;     /* of intrinsic gemm: see steps.def */
     bool reduced;          /* the iterations add to the same elements */
 };
 

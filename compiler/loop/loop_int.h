@@ -59,6 +59,8 @@ hd_status hd_step_fail(const struct hd_lowering *l, const char *fmt, ...)
 hd_status hd_step_apply(struct hd_lowering *l, const struct hd_schedule_step *step);
 /* tensorize, with g's loop number `at`. */
 hd_status hd_step_tensorize(struct hd_lowering *l, struct hd_stage *g, int at, const char *name);
+/* gemm, with g's loop number `at`. */
+hd_status hd_step_gemm(struct hd_lowering *l, struct hd_stage *g, int at);
 hd_status hd_step_compute_at(struct hd_lowering *l, const struct hd_schedule_step *step);
 hd_status hd_step_cache(struct hd_lowering *l, const struct hd_schedule_step *step);
 hd_status hd_step_pack(struct hd_lowering *l, const struct hd_schedule_step *step);

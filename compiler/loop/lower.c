@@ -155,8 +155,10 @@ static struct hd_loop_stmt *emit_copy(struct hd_lowering *l, const struct hd_buf
 /* A part that several threads of a block compute is theirs together; its reader waits for them. */
 static void barrier(struct hd_lowering *l, const struct hd_stage *g, struct hd_loop_stmt **list) {
     bool threads = false;
-    for (int i = 0; i < g->n_loops; i++)
-        threads = threads || l->nest->loop[g->loop[i]].mark >= HD_LOOP_THREAD_X;
+    for (int i = 0; i < g->n_loops; i++) {
+        const struct hd_loop *x = &l->nest->loop[g->loop[i]];
+        threads = threads || x->mark >= HD_LOOP_THREAD_X || x->parts;
+    }
     if (!threads) return;
     struct hd_loop_stmt *s = new_stmt(l, HD_LOOP_BARRIER);
     s->tensor = g->s->tensor;

@@ -68,7 +68,7 @@ static hd_status read_step(hd_ctx *ctx, hd_arena *a, char **word, int n, int lin
             ctx, HD_INVALID,
             "schedule, line %d: '%.32s' is no step; there are split, reorder, fuse, "
             "unroll, vectorize, parallel, bind, compute_at, cache, share, share_last, pack, "
-            "tensorize",
+            "tensorize, gemm",
             line, word[0]);
     const char *kinds = steps[s.step].arguments;
     int most = (int)strlen(kinds);

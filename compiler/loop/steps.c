@@ -221,6 +221,9 @@ hd_status hd_step_apply(struct hd_lowering *l, const struct hd_schedule_step *k)
     case HD_STEP_tensorize:
         TRY(hd_find_loop(l, g, k->word[1], &at));
         return hd_step_tensorize(l, g, at, k->word[2]);
+    case HD_STEP_gemm:
+        TRY(hd_find_loop(l, g, k->word[1], &at));
+        return hd_step_gemm(l, g, at);
     case HD_STEP_cache:
     case HD_STEP_share:
     case HD_STEP_share_last:

@@ -1,9 +1,11 @@
 /* CUDA C++ on the host, for the stand-in's compiler: put in front of a kernel's source. A block's
  * threads are fibers of the stand-in, which sets the indexes before it resumes one. */
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 using namespace std;
 #define __global__
+#define __launch_bounds__(threads)
 #define __device__
 #define __shared__ static
 #define __align__(n) __attribute__((aligned(n)))
@@ -54,6 +56,21 @@ template <class A, class B> static inline int emu_dp4a(int a, int b, int c) {
     memcpy(y, &b, 4);
     for (int i = 0; i < 4; i++) c += (int)x[i] * (int)y[i];
     return c;
+}
+
+/* Copies are there at once, and come from where 16 bytes may come from. */
+template <class T> static inline void hd_copy16(T *to, const T *from) {
+    if ((size_t)from % sizeof(T)) abort();
+    *to = *from;
+}
+static inline void hd_copy_commit() {
+}
+template <int n> static inline void hd_copy_wait() {
+}
+static inline int atomicAdd(int *at, int v) {
+    int old = *at;
+    *at += v;
+    return old;
 }
 
 #define EMU_INTRINSICS(a, b, A, B)                                                                 \

@@ -270,6 +270,7 @@ int cuGraphLaunch(void *exec, void *stream) {
 struct emu_function {
     void *code;
     int n_args;
+    unsigned most; /* threads of a block */
 };
 struct emu_module {
     void *lib;
@@ -304,12 +305,16 @@ int cuModuleGetFunction(void **out, void *module, const char *name) {
     EMU_CALL();
     struct emu_module *m = module;
     char head[64];
-    snprintf(head, sizeof head, "void %s(", name);
+    snprintf(head, sizeof head, " %s(", name);
     const char *at = strstr(m->source, head);
     if (!at || m->n == 512 || !m->lib) return 500;
     struct emu_function *f = &m->function[m->n++];
     f->code = dlsym(m->lib, name);
     for (const char *p = at; *p && *p != ')'; p++) f->n_args += *p == '*';
+    const char *line = at;
+    while (line > m->source && line[-1] != '\n') line--;
+    if (sscanf(line, "extern \"C\" __global__ void __launch_bounds__(%u)", &f->most) != 1)
+        f->most = 1024;
     *out = f;
     return f->code ? 0 : 500;
 }
@@ -324,6 +329,7 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
     if (!stream || shared_bytes || extra) emu_wrong("a launch that is not understood");
     if (!gx || gy > 65535 || gz > 65535 || !gy || !gz || bx * by * bz > 1024)
         emu_wrong("a launch beyond the limits");
+    if (bx * by * bz > f->most) emu_wrong("more threads than the kernel was compiled for");
     if (f->n_args > EMU_ARGS) emu_wrong("more arguments than the stand-in passes");
     for (int i = 0; i < f->n_args && i < EMU_ARGS; i++) {
         memcpy(&op.arg[i], args[i], sizeof op.arg[i]);
