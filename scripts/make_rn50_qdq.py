@@ -2,7 +2,7 @@
 """Writes a ResNet-50-shaped int8 network (QDQ form, per-channel weights, random from a seed) as ONNX:
 for `heddle bench cpu`, where no trained one is at hand. Plain protobuf, no packages needed.
 
-    scripts/make_rn50_qdq.py OUT.onnx [SEED]
+    scripts/make_rn50_qdq.py OUT.onnx [SEED [BATCH]]
 """
 import random
 import statistics
@@ -110,6 +110,7 @@ def value(name, dims):
 
 def main():
     net = Net(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    batch = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     x = net.conv(net.qdq("input", 1 / 32), 3, 64, 7, 2, True)
     x = net.node("MaxPool", [x], [ints("kernel_shape", [3, 3]), ints("strides", [2, 2]), ints("pads", [1] * 4)])
     c = 64
@@ -124,7 +125,7 @@ def main():
     net.nodes[-1] = net.nodes[-1].replace(blob(2, y), blob(2, "output"))
     graph = b"".join(blob(1, n) for n in net.nodes) + blob(2, "rn50_qdq")
     graph += b"".join(blob(5, t) for t in net.consts)
-    graph += blob(11, value("input", [1, 3, 224, 224])) + blob(12, value("output", [1, 1000]))
+    graph += blob(11, value("input", [batch, 3, 224, 224])) + blob(12, value("output", [batch, 1000]))
     model = num(1, 8) + blob(2, "heddle") + blob(7, graph) + blob(8, blob(1, "") + num(2, 13))
     with open(sys.argv[1], "wb") as f:
         f.write(model)
