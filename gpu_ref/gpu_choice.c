@@ -5,7 +5,14 @@
 #include "gpu_ref/gpu_choice.h"
 #include "runtime/base/sha256.h"
 
-enum { MOST_THREADS = 1024, MOST_EACH = 256, MOST_ELEMENTS = 4096, MOST_DEPTH = 256, DIGITS = 8 };
+enum {
+    MOST_THREADS = 1024,
+    MOST_EACH = 256,
+    MOST_ELEMENTS = 4096,
+    MOST_DEPTH = 256,
+    MOST_STAGES = 8,
+    DIGITS = 8
+};
 
 const char *hd_gpu_choice_text(hd_arena *a, const struct hd_gpu_choice *c) {
     switch (c->form) {
@@ -13,6 +20,9 @@ const char *hd_gpu_choice_text(hd_arena *a, const struct hd_gpu_choice *c) {
         return hd_sprintf(a, "flat, %d threads, %d each", c->threads[1], c->each[1]);
     case HD_GPU_WARPS:
         return hd_sprintf(a, "warps %d, columns %dx%d", c->threads[0], c->each[0], c->each[1]);
+    case HD_GPU_GEMM:
+        return hd_sprintf(a, "gemm, warps %dx%d, rows %d, columns %dx%d, stages %d", c->threads[0],
+                          c->threads[1], c->depth, c->each[0], c->each[1], c->stages);
     default:
         return hd_sprintf(a, "tile %dx%d, threads %dx%d, depth %d%s", c->each[0], c->each[1],
                           c->threads[0], c->threads[1], c->depth, c->unroll ? ", unrolled" : "");
@@ -28,16 +38,20 @@ static bool sensible(const struct hd_gpu_choice *c) {
         if (!between(c->threads[d], 1, MOST_THREADS) || !between(c->each[d], 1, MOST_EACH))
             return false;
     return c->threads[0] * c->threads[1] <= MOST_THREADS &&
-           c->each[0] * c->each[1] <= MOST_ELEMENTS && between(c->depth, 0, MOST_DEPTH);
+           c->each[0] * c->each[1] <= MOST_ELEMENTS && between(c->depth, 0, MOST_DEPTH) &&
+           between(c->stages, 0, MOST_STAGES);
 }
 
 bool hd_gpu_choice_read(const char *text, struct hd_gpu_choice *out) {
-    struct hd_gpu_choice c = {HD_GPU_FLAT, {1, 1}, {1, 1}, 0, false};
+    struct hd_gpu_choice c = {HD_GPU_FLAT, {1, 1}, {1, 1}, 0, false, 0};
     int n = 0;
     if (sscanf(text, "tile %dx%d, threads %dx%d, depth %d%n", &c.each[0], &c.each[1], &c.threads[0],
                &c.threads[1], &c.depth, &n) == 5) {
         c.form = HD_GPU_TILE;
         c.unroll = text[n];
+    } else if (sscanf(text, "gemm, warps %dx%d, rows %d, columns %dx%d, stages %d", &c.threads[0],
+                      &c.threads[1], &c.depth, &c.each[0], &c.each[1], &c.stages) == 6) {
+        c.form = HD_GPU_GEMM;
     } else if (sscanf(text, "warps %d, columns %dx%d", &c.threads[0], &c.each[0], &c.each[1]) ==
                3) {
         c.form = HD_GPU_WARPS;

@@ -6,7 +6,7 @@
 #include "gpu_ref/gpu_schedule.h"
 
 /* "tile 16x32, threads 1x1, depth 16, unrolled", "flat, 64 threads, 1 each", "warps 4, columns
- * 32x2". */
+ * 32x2", "gemm, warps 1x8, rows 16, columns 8x2, stages 0". */
 const char *hd_gpu_choice_text(hd_arena *a, const struct hd_gpu_choice *c);
 /* False: it is none, or beyond what any device has. */
 bool hd_gpu_choice_read(const char *text, struct hd_gpu_choice *out);

@@ -7,6 +7,7 @@
 #include "compiler/loop/loop.h"
 #include "gpu_ref/gpu_choice.h"
 #include "gpu_ref/gpu_express.h"
+#include "gpu_ref/gpu_layout.h"
 
 /* Sums of products are many: f32, as other devices do. Others are few, and keep what they have. */
 static bool is_product(enum hd_ir_op op) {
@@ -78,10 +79,9 @@ static void prepare(const struct hd_gpu_plan *p, struct hd_expr *f) {
     hd_expr_split_sums(f);
 }
 
-/* tiles_only: nothing is made when the tiles do not fit. */
+/* Of a prepared expression. tiles_only: nothing is made when the tiles do not fit. */
 static hd_status kernels(struct hd_gpu_plan *p, struct hd_expr *f, bool tiles_only,
                          struct hd_gpu_nest *out) {
-    prepare(p, f);
     hd_status s = lower(p, f, NULL, out);
     if (s != HD_OK && !tiles_only) {
         hd_clear(p->ctx);
@@ -90,11 +90,27 @@ static hd_status kernels(struct hd_gpu_plan *p, struct hd_expr *f, bool tiles_on
     return s;
 }
 
+/* A constant whose elements lie in another order than the graph's. */
+static int reordered(struct hd_gpu_plan *p, int tensor, int dimension) {
+    const struct hd_tensor *t = &p->g->tensors[tensor];
+    size_t bytes = hd_tensor_bytes(t);
+    void *data = hd_alloc(p->arena, bytes + 1);
+    hd_gpu_reorder(t, dimension, false, hd_gpu_const(p, tensor), data);
+    int view = hd_gpu_make(p, -1, bytes);
+    p->views[view].constant = data;
+    return view;
+}
+
 /* Views of the nest's tensors: operands, results, and what lies between its kernels. */
 static hd_status views(struct hd_gpu_plan *p, const struct hd_gpu_nest *k, int *view) {
     const struct hd_expr *f = k->nest->f;
-    for (int i = 0; i < f->n_params; i++)
-        if (k->operand[i] >= 0) TRY(hd_gpu_need(p, k->operand[i], &view[i]));
+    for (int i = 0; i < f->n_params; i++) {
+        if (k->operand[i] < 0) continue;
+        if (k->last && k->last[i] >= 0)
+            view[i] = reordered(p, k->operand[i], k->last[i]);
+        else
+            TRY(hd_gpu_need(p, k->operand[i], &view[i]));
+    }
     for (int c = 0; c < k->n_calls; c++)
         for (int i = 0; i < k->call[c].n_tensors; i++) {
             int t = k->call[c].tensor[i];
@@ -165,7 +181,8 @@ hd_status hd_gpu_nest_make(struct hd_gpu_plan *p, const struct hd_node *n, const
     TRY(hd_expression_bind(p->ctx, p->arena, n, text, n_in, in, &f));
     hd_expr_simplify(f);
     hd_expr_narrow(f);
-    out->operand = operands(p, n, f->n_params);
+    *out = (struct hd_gpu_nest){.operand = operands(p, n, f->n_params)};
+    prepare(p, f);
     return kernels(p, f, false, out);
 }
 
@@ -195,6 +212,17 @@ static struct unit alone(struct hd_gpu_plan *p, int node, struct hd_expr *f) {
                          .operand = operands(p, n, f->n_params),
                          .n_out = n->n_out,
                          .out = n->out};
+}
+
+/* Its tensors are as they lie, and it is prepared. */
+static void lay_out(struct hd_gpu_plan *p, const struct unit *x, struct hd_gpu_nest *k) {
+    struct hd_expr *f = x->u.f;
+    int *last = hd_new_array(p->arena, int, (size_t)f->n_params + 1);
+    hd_gpu_lay_out(p, f, x->operand, x->out, x->n_out);
+    prepare(p, f);
+    hd_gpu_lay_out_weights(p, f, x->operand, last);
+    k->operand = x->operand;
+    k->last = last;
 }
 
 /* The node's expression. NULL: it has none that is whole, and p->why says so. */
@@ -247,7 +275,7 @@ hd_status hd_gpu_tuned(struct hd_gpu_plan *p, int node, bool *out_taken) {
     if (!f) return HD_OK;
     TRY(grouped(p, node, f, &x, &any));
     if (!any) x = alone(p, node, f);
-    prepare(p, x.u.f);
+    lay_out(p, &x, &k);
     TRY(choice_of(p, x.u.f, &choice, &any));
     if (!any) return HD_OK;
     if (lower(p, x.u.f, &choice, &k) != HD_OK) {
@@ -257,7 +285,6 @@ hd_status hd_gpu_tuned(struct hd_gpu_plan *p, int node, bool *out_taken) {
                     hd_gpu_work_name(p->arena, x.u.f), hd_message(p->ctx));
         return left(p);
     }
-    k.operand = x.operand;
     p->how = hd_sprintf(p->arena, "%s, tuned", p->api->scheme);
     *out_taken = true;
     return step(p, &x.u, x.n_out, x.out, &k);
@@ -271,15 +298,16 @@ hd_status hd_gpu_express(struct hd_gpu_plan *p, int node, bool *out_taken) {
     if (whole(p, node, &f) != HD_OK) return left(p);
     if (!f) return HD_OK;
     TRY(grouped(p, node, f, &x, out_taken));
-    if (*out_taken && kernels(p, x.u.f, true, &k) != HD_OK) {
-        hd_clear(p->ctx);
-        *out_taken = false;
+    if (*out_taken) {
+        lay_out(p, &x, &k);
+        *out_taken = kernels(p, x.u.f, true, &k) == HD_OK;
+        if (!*out_taken) hd_clear(p->ctx);
     }
     if (!*out_taken) {
         x = alone(p, node, f);
+        lay_out(p, &x, &k);
         if (kernels(p, f, false, &k) != HD_OK) return left(p);
         *out_taken = true;
     }
-    k.operand = x.operand;
     return step(p, &x.u, x.n_out, x.out, &k);
 }

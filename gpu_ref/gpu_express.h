@@ -10,6 +10,7 @@ struct hd_gpu_nest { /* one expression's kernels */
     struct hd_kernel_call *call;
     int n_calls;
     const int *operand;      /* the graph's tensor of each parameter; -1 = left out */
+    const int *last;         /* of constants: the dimension that lies last (gpu_layout.h); NULL */
     const struct hd_expr *f; /* that it was lowered from */
 };
 

@@ -48,7 +48,8 @@ static bool has_memory(const struct hd_gpu_view *v, bool weight) {
 static hd_status take(struct hd_gpu_plan *p, size_t bytes, const char *what, hd_gpu_mem **out) {
     const struct hd_gpu_limits *l = p->limits;
     if (!bytes) return HD_OK;
-    if (bytes > l->max_bytes || p->weight_bytes + p->temporary_bytes > l->memory_bytes)
+    if (bytes > l->max_bytes ||
+        p->memory.weight_bytes + p->memory.temporary_bytes > l->memory_bytes)
         return hd_fail(p->ctx, HD_NOMEM,
                        "%s: %s of %s take %zu bytes; %s allows %zu at once and %zu in all; take a "
                        "smaller batch, or another device",
@@ -70,7 +71,7 @@ static void place_temporaries(struct hd_gpu_plan *p) {
         view[n] = (int)i;
         b[n++] = (struct hd_mem_block){units * GRAIN, v->first, v->last, 0};
     }
-    p->temporary_bytes = hd_mem_pack(b, n) * unit;
+    p->memory.temporary_bytes = hd_mem_pack(b, n) * unit;
     for (size_t i = 0; i < n; i++) p->views[view[i]].offset = b[i].offset * unit;
 }
 
@@ -78,8 +79,9 @@ static void place_weights(struct hd_gpu_plan *p) {
     for (size_t i = 0; i < p->n_views; i++) {
         struct hd_gpu_view *v = &p->views[i];
         if (!has_memory(v, true)) continue;
-        v->offset = p->weight_bytes;
-        p->weight_bytes += (size_t)hd_round_up((int64_t)v->bytes + 1, (int64_t)p->limits->align);
+        v->offset = p->memory.weight_bytes;
+        p->memory.weight_bytes +=
+            (size_t)hd_round_up((int64_t)v->bytes + 1, (int64_t)p->limits->align);
     }
 }
 
@@ -87,14 +89,14 @@ hd_status hd_gpu_memory_plan(struct hd_gpu_plan *p) {
     find_lives(p);
     place_temporaries(p);
     place_weights(p);
-    TRY(take(p, p->temporary_bytes, "temporaries", &p->temporaries));
-    TRY(take(p, p->weight_bytes, "weights", &p->weights));
+    TRY(take(p, p->memory.temporary_bytes, "temporaries", &p->memory.temporaries));
+    TRY(take(p, p->memory.weight_bytes, "weights", &p->memory.weights));
     for (size_t i = 0; i < p->n_views; i++) {
         struct hd_gpu_view *v = &p->views[i];
         bool weight = v->constant != NULL || v->once;
         if (!has_memory(v, weight)) continue;
-        TRY(p->api->part(p->ctx, p->gpu, weight ? p->weights : p->temporaries, v->offset,
-                         v->bytes ? v->bytes : 1, &v->mem));
+        TRY(p->api->part(p->ctx, p->gpu, weight ? p->memory.weights : p->memory.temporaries,
+                         v->offset, v->bytes ? v->bytes : 1, &v->mem));
         if (v->constant && v->bytes)
             TRY(p->api->write(p->ctx, p->gpu, v->mem, 0, v->constant, v->bytes));
     }
@@ -105,6 +107,6 @@ hd_status hd_gpu_memory_plan(struct hd_gpu_plan *p) {
 void hd_gpu_memory_free(struct hd_gpu_plan *p) {
     for (size_t i = 0; i < p->n_views; i++)
         if (p->views[i].mem) p->api->free(p->gpu, p->views[i].mem);
-    if (p->weights) p->api->free(p->gpu, p->weights);
-    if (p->temporaries) p->api->free(p->gpu, p->temporaries);
+    if (p->memory.weights) p->api->free(p->gpu, p->memory.weights);
+    if (p->memory.temporaries) p->api->free(p->gpu, p->memory.temporaries);
 }

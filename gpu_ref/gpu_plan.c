@@ -6,6 +6,7 @@
 
 #include "compiler/ir/memory.h"
 #include "cpu_ref/golden.h"
+#include "gpu_ref/gpu_layout.h"
 #include "gpu_ref/gpu_memory.h"
 
 /* ---- views and steps ------------------------------------------------------------------------ */
@@ -115,8 +116,20 @@ int hd_gpu_fault(struct hd_gpu_plan *p) {
 
 /* ---- host ----------------------------------------------------------------------------------- */
 
+static bool is_moved(const struct hd_gpu_plan *p, const struct hd_node *n) {
+    bool moved = false;
+    for (int i = 0; i < n->n_in; i++)
+        moved = moved || (n->in[i] >= 0 && p->channels_last[n->in[i]]);
+    for (int i = 0; i < n->n_out; i++)
+        moved = moved || (n->out[i] >= 0 && p->channels_last[n->out[i]]);
+    return moved;
+}
+
 static hd_status plan_host(struct hd_gpu_plan *p, int node) {
     const struct hd_node *n = &p->g->nodes[node];
+    p->host_moved = is_moved(p, n);
+    if (p->host_moved)
+        return hd_fail(p->ctx, HD_UNSUPPORTED, "node '%s' reads tensors as ONNX says", n->name);
     int *in = hd_new_array(p->arena, int, (size_t)n->n_in + 1);
     int *out = hd_new_array(p->arena, int, (size_t)n->n_out + 1);
     if (p->asked.no_fallback)
@@ -151,8 +164,11 @@ static hd_status compute_constant(struct hd_gpu_plan *p, int node, bool *out_don
     for (int i = 0; i < n->n_in; i++)
         if (n->in[i] >= 0) p->golden[n->in[i]].data = hd_gpu_const(p, n->in[i]);
     TRY(hd_golden_node(p->ctx, p->g, node, p->golden, true, p->arena, p->golden_scratch));
-    for (int i = 0; i < n->n_out; i++)
-        if (n->out[i] >= 0) p->constant[n->out[i]] = p->golden[n->out[i]].data;
+    for (int i = 0; i < n->n_out; i++) {
+        if (n->out[i] < 0) continue;
+        p->constant[n->out[i]] = p->golden[n->out[i]].data;
+        p->channels_last[n->out[i]] = false;
+    }
     *out_done = true;
     return HD_OK;
 }
@@ -258,6 +274,7 @@ static hd_status make(struct hd_gpu_plan *p) {
     p->out_view = hd_new_array(p->arena, int, (size_t)p->io.n_out + 1);
     TRY(check_known(p));
     count_users(p);
+    hd_gpu_layout(p);
     for (int i = 0; i < p->io.n_in; i++) {
         int v = hd_gpu_make(p, p->model->values[p->io.in[i]].tensor, 0);
         p->views[v].io = i;
@@ -301,11 +318,18 @@ static hd_status create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,
     for (size_t i = 0; i < n; i++) p->wanted[nodes[i]] = true;
     hd_status s = io ? HD_OK : hd_host_choose_io(ctx, a, m, -1, g, &p->io);
     if (s == HD_OK) s = make(p);
-    if (s == HD_OK)
+    if (s == HD_OK) {
         *out = p;
-    else
-        hd_gpu_plan_destroy(p);
-    return s;
+        return s;
+    }
+    struct hd_gpu_tuning plain = p->tuning;
+    bool again = p->host_moved;
+    plain.plain = true;
+    plain.channels_last = NULL;
+    hd_gpu_plan_destroy(p);
+    if (!again) return s;
+    hd_clear(ctx);
+    return create(ctx, api, gpu, limits, g, m, io, nodes, n, o, &plain, out);
 }
 
 hd_status hd_gpu_plan_create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,

@@ -71,6 +71,8 @@ struct hd_gpu_step {
 struct hd_gpu_tuning {
     struct hd_schedules *db;          /* those that were measured; NULL = none */
     const struct hd_gpu_choice *only; /* this one for all, or none at all; NULL = not so */
+    const bool *channels_last;        /* of each tensor, as another plan has it; NULL = not so */
+    bool plain;                       /* tensors lie as ONNX says */
 };
 
 enum { HD_GPU_GROUP = 16 };
@@ -85,6 +87,11 @@ struct hd_gpu_work {         /* an expression, of one node or several that becam
 struct hd_gpu_works {
     struct hd_gpu_work *work;
     size_t n, cap;
+};
+
+struct hd_gpu_memory { /* of a plan, on the device */
+    size_t temporary_bytes, weight_bytes;
+    hd_gpu_mem *temporaries, *weights;
 };
 
 struct hd_gpu_plan {
@@ -107,8 +114,7 @@ struct hd_gpu_plan {
     struct hd_kernels *kernels;
     hd_gpu_program *program;
     hd_gpu_kernel **kernel; /* of the program */
-    size_t temporary_bytes, weight_bytes;
-    hd_gpu_mem *temporaries, *weights;
+    struct hd_gpu_memory memory;
     int fault;     /* view of an int that gathers set; -1 = nothing gathers */
     int *out_view; /* per output of io */
     struct hd_gpu_segment *segments;
@@ -121,7 +127,9 @@ struct hd_gpu_plan {
     int *users;            /* per tensor: how often wanted nodes and outputs read it */
     struct hd_tensor *golden;
     hd_arena *golden_results, *golden_scratch;
-    const char *why; /* the last maker's reason for not taking the node */
+    bool *channels_last; /* per tensor: see gpu_layout.h */
+    bool host_moved;     /* the host would read or write such a tensor: the plan is of no use */
+    const char *why;     /* the last maker's reason for not taking the node */
     const char *how; /* of the step that takes it, when a maker has something to say; else NULL */
 };
 
@@ -159,6 +167,8 @@ struct hd_gpu_share hd_gpu_plan_share(const struct hd_gpu_plan *p);
 
 /* ---- for step makers ------------------------------------------------------------------------ */
 
+/* The node's result is the bytes of its operand. */
+bool hd_gpu_moves(const struct hd_node *n);
 /* The view of a tensor that was made, or is constant. HD_INVALID: nothing makes it. */
 hd_status hd_gpu_need(struct hd_gpu_plan *p, int tensor, int *out);
 /* Operand i of the node, and a new view of its result i; -1 = left out. */

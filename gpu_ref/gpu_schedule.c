@@ -15,7 +15,7 @@
 
 enum { NAMES = 400 };
 
-const struct hd_gpu_choice hd_gpu_flat = {HD_GPU_FLAT, {1, 64}, {1, 1}, 0, false};
+const struct hd_gpu_choice hd_gpu_flat = {HD_GPU_FLAT, {1, 64}, {1, 1}, 0, false, 0};
 
 /* ---- flat ----------------------------------------------------------------------------------- */
 
@@ -317,8 +317,13 @@ bool hd_gpu_find_product(const struct maker *m, int s, struct product *out) {
 static bool tiled(const struct maker *m, int s) {
     bool any = !m->choice, tile = any || m->choice->form == HD_GPU_TILE;
     struct product p;
-    if ((!any && m->choice->form == HD_GPU_FLAT) || !hd_gpu_find_product(m, s, &p)) return false;
-    if ((any || !tile) && hd_gpu_schedule_mma(m, &p)) return true;
+    struct hd_gpu_gemm g;
+    if (!any && m->choice->form == HD_GPU_FLAT) return false;
+    if ((any || m->choice->form == HD_GPU_GEMM) && hd_gpu_find_gemm(m, s, &g) &&
+        hd_gpu_schedule_gemm(m, &g))
+        return true;
+    if (!hd_gpu_find_product(m, s, &p)) return false;
+    if ((any || m->choice->form == HD_GPU_WARPS) && hd_gpu_schedule_mma(m, &p)) return true;
     if (!tile) return false;
     struct hd_gpu_tile t = any ? choose(m, &p) : chosen(m, &p);
     tile_reader(m, &p, &t);

@@ -6,19 +6,23 @@
 #include "gpu_ref/gpu.h"
 
 enum hd_gpu_form {
-    HD_GPU_FLAT, /* an element, or a few, for each thread */
-    HD_GPU_TILE, /* a sum of products: each block a tile of the result */
-    HD_GPU_WARPS /* the same, of bytes, on m16n8k32 */
+    HD_GPU_FLAT,  /* an element, or a few, for each thread */
+    HD_GPU_TILE,  /* a sum of products: each block a tile of the result */
+    HD_GPU_WARPS, /* the same, of bytes, on m16n8k32 */
+    HD_GPU_GEMM   /* the same, of bytes that have the reduced range last in memory */
 };
 
 /* What a device can be asked for. Whatever is asked, results of integers stay as they are. */
 struct hd_gpu_choice {
     enum hd_gpu_form form;
-    int threads[2]; /* of a block, in rows and columns of the tile. FLAT: [1] alone; WARPS: [0] */
-    int each[2];    /* elements of a thread, in both. FLAT: [1] alone; WARPS: columns of a block,
-                     * and rows of the image that they come from */
-    int depth;      /* TILE: of the reduced range that lies in local memory; 0 = none does */
+    int threads[2]; /* of a block, in rows and columns of the tile. FLAT: [1] alone; WARPS: [0];
+                     * GEMM: warps that share the rows, and the reduced range */
+    int each[2];    /* elements of a thread, in both. FLAT: [1] alone; WARPS, GEMM: columns of a
+                     * block, and rows of the image that they come from */
+    int depth;      /* TILE: of the reduced range that lies in local memory; 0 = none does. GEMM:
+                     * rows of a warp */
     bool unroll;    /* TILE: the elements of a thread are copies, else loops */
+    int stages;     /* GEMM: of copies in local memory; 0 = none, operands come from memory */
 };
 
 extern const struct hd_gpu_choice hd_gpu_flat; /* fits every expression */

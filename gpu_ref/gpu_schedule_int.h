@@ -55,4 +55,23 @@ enum { HD_GPU_MMA_ROWS = 16, HD_GPU_MMA_COLUMNS = 8, HD_GPU_WARP = 32 };
 /* A schedule for the instruction m16n8k32 of a warp. False: it does not fit, nothing is written. */
 bool hd_gpu_schedule_mma(const struct maker *m, const struct product *p);
 
+/* A sum of products of bytes whose factors have the reduced range k last in memory. */
+struct hd_gpu_gemm {
+    int sum, reader; /* statements; variable d of both is dimension d of their results */
+    int w, x;        /* accesses: of what moves with the last dimension, and of the other factor */
+    int k;           /* variable of the sum */
+    int column[2];   /* dimensions of the result that x moves with; [1] -1 = there is one alone */
+};
+bool hd_gpu_find_gemm(const struct maker *m, int reader, struct hd_gpu_gemm *out);
+/* m->choice NULL: the cheapest by a model of its time. False: it does not fit, nothing is written.
+ */
+bool hd_gpu_schedule_gemm(const struct maker *m, const struct hd_gpu_gemm *g);
+struct hd_gpu_gemm_candidate {
+    struct hd_gpu_choice choice;
+    double cycles;
+};
+/* Choices that fit, the arena's, in no order. */
+int hd_gpu_gemm_space(hd_arena *a, const struct maker *m, const struct hd_gpu_gemm *g,
+                      struct hd_gpu_gemm_candidate **out);
+
 #endif

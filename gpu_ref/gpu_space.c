@@ -174,8 +174,8 @@ static void add_tiles(struct space *s, int t0, int t1, const int *each, int n) {
         for (int j = 0; j < n; j++)
             for (size_t d = 0; d < sizeof depths / sizeof *depths; d++)
                 for (int unroll = !cpu; unroll < 2; unroll++) { /* GPUs: sums are registers */
-                    struct hd_gpu_choice c = {
-                        HD_GPU_TILE, {t0, t1}, {each[i], each[j]}, depths[d], unroll};
+                    struct hd_gpu_choice c = {HD_GPU_TILE, {t0, t1}, {each[i], each[j]},
+                                              depths[d],   unroll,   0};
                     int all = each[i] * each[j];
                     if (t0 * each[i] >= 2 * s->rows || t1 * each[j] >= 2 * s->columns) continue;
                     /* barriers cut a processor's loop over threads: slow, and slow to compile */
@@ -200,7 +200,7 @@ static void add_warps(struct space *s) {
     for (int warps = 1; warps <= 8; warps *= 2)
         for (int j = HD_GPU_MMA_COLUMNS; j <= HD_GPU_WARP; j *= 2)
             for (int image = 1; image * j <= 128; image *= 2)
-                add(s, (struct hd_gpu_choice){HD_GPU_WARPS, {warps, 1}, {j, image}, 0, false});
+                add(s, (struct hd_gpu_choice){HD_GPU_WARPS, {warps, 1}, {j, image}, 0, false, 0});
 }
 
 static void add_flat(struct space *s) {
@@ -208,13 +208,26 @@ static void add_flat(struct space *s) {
     for (int threads = s->m.limits->is_cpu ? 1 : 32; threads <= most; threads *= 2)
         for (int each = 1; each <= 64; each *= 2)
             if (threads * each < 2 * s->elements || (each == 1 && threads == 32))
-                add(s, (struct hd_gpu_choice){HD_GPU_FLAT, {1, threads}, {1, each}, 0, false});
+                add(s, (struct hd_gpu_choice){HD_GPU_FLAT, {1, threads}, {1, each}, 0, false, 0});
 }
 
 static int by_cycles(const void *a, const void *b) {
     const struct hd_gpu_candidate *x = a, *y = b;
     if (x->cycles != y->cycles) return x->cycles > y->cycles ? 1 : -1;
     return strcmp(x->text, y->text);
+}
+
+static void add_gemm(struct space *s) {
+    struct hd_gpu_gemm_candidate *list;
+    struct hd_gpu_gemm g;
+    for (int i = 0; i < (int)s->m.f->n_stmts; i++) {
+        if (!hd_gpu_find_gemm(&s->m, i, &g)) continue;
+        int n = hd_gpu_gemm_space(s->a, &s->m, &g, &list);
+        for (int k = 0; k < n && s->n < MOST; k++)
+            s->list[s->n++] = (struct hd_gpu_candidate){
+                list[k].choice, hd_gpu_choice_text(s->a, &list[k].choice), list[k].cycles};
+        return;
+    }
 }
 
 int hd_gpu_space(hd_arena *a, const struct hd_expr *f, const struct hd_gpu_limits *l,
@@ -229,6 +242,7 @@ int hd_gpu_space(hd_arena *a, const struct hd_expr *f, const struct hd_gpu_limit
         add_all_tiles(&s);
         if (l->mma && hd_gpu_is_bytes(&s.m, &s.p)) add_warps(&s);
     }
+    add_gemm(&s);
     add_flat(&s);
     qsort(s.list, (size_t)s.n, sizeof *s.list, by_cycles);
     *out = s.list;

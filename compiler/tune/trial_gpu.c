@@ -7,6 +7,7 @@
 #include "compiler/tune/trial_int.h"
 #include "cpu_ref/golden.h"
 #include "gpu_ref/gpu_choice.h"
+#include "gpu_ref/gpu_layout.h"
 #include "gpu_ref/gpu_plan.h"
 
 struct net { /* a network, its plan on paper, and golden's values of all its tensors */
@@ -173,6 +174,15 @@ static size_t bytes_of(const struct trial *t, int value) {
     return hd_tensor_bytes(&t->net->g->tensors[t->m.values[value].tensor]);
 }
 
+/* The value's elements as they lie on the device, or back from there. */
+static const void *moved(struct trial *t, int value, bool back, const void *data) {
+    int tensor = t->m.values[value].tensor;
+    if (!t->net->plan->channels_last[tensor]) return data;
+    void *to = hd_alloc(t->a, bytes_of(t, value) + 1);
+    hd_gpu_reorder(&t->net->g->tensors[tensor], 1, back, data, to);
+    return to;
+}
+
 static hd_status make_buffers(struct trial *t) {
     struct device *d = t->d;
     t->buffer = hd_new_array(t->a, hd_gpu_mem *, (size_t)t->m.n_values + 1);
@@ -182,7 +192,8 @@ static hd_status make_buffers(struct trial *t) {
         TRY(d->api->alloc(d->c->ctx, d->gpu, bytes, &t->buffer[i]));
         if (i < t->io.n_in && bytes)
             TRY(d->api->write(d->c->ctx, d->gpu, t->buffer[i], 0,
-                              t->net->value[t->m.values[i].tensor].data, bytes));
+                              moved(t, i, false, t->net->value[t->m.values[i].tensor].data),
+                              bytes));
         if (i >= t->io.n_in) t->y[i - t->io.n_in] = hd_alloc(t->a, bytes + 1);
     }
     return HD_OK;
@@ -234,7 +245,8 @@ static hd_status compare(struct trial *t, bool *out_right) {
         size_t bytes = bytes_of(t, value);
         if (bytes)
             TRY(t->d->api->read(t->d->c->ctx, t->d->gpu, t->buffer[value], 0, t->y[i], bytes));
-        *out_right = *out_right && hd_trial_same(x->dtype, t->y[i], t->net->value[tensor].data,
+        *out_right = *out_right && hd_trial_same(x->dtype, moved(t, value, true, t->y[i]),
+                                                 t->net->value[tensor].data,
                                                  (size_t)hd_tensor_elems(x), t->bound);
     }
     return HD_OK;
@@ -256,7 +268,8 @@ static hd_status run(struct trial *t, struct hd_gpu_plan *p, double *out_seconds
 
 static hd_status plan(struct trial *t, const struct hd_gpu_choice *only, struct hd_gpu_plan **out) {
     const struct hd_device_options o = {.no_fallback = true};
-    const struct hd_gpu_tuning tuning = {.only = only};
+    const struct hd_gpu_tuning tuning = {.only = only,
+                                         .channels_last = t->net->plan->channels_last};
     return hd_gpu_plan_create(t->d->c->ctx, t->d->api, t->d->gpu, t->net->g, &t->m, &t->io,
                               t->work->node, (size_t)t->work->n, &o, &tuning, out);
 }

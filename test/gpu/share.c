@@ -61,8 +61,8 @@ static hd_status plan(hd_ctx *ctx, const char *folder, struct hd_gpu_share *out)
         strrchr(folder, '/') ? strrchr(folder, '/') + 1 : folder, (long long)out->device_nodes,
         (long long)out->nodes,
         out->macs ? 100.0 * (double)out->device_macs / (double)out->macs : 100,
-        (long long)out->macs, hd_kernels_count(p->kernels), launches, p->weight_bytes,
-        p->temporary_bytes);
+        (long long)out->macs, hd_kernels_count(p->kernels), launches, p->memory.weight_bytes,
+        p->memory.temporary_bytes);
     hd_gpu_plan_destroy(p);
     hd_graph_destroy(g);
     hd_arena_destroy(a);

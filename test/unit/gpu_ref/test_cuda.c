@@ -25,7 +25,7 @@ static void like_golden(void **unused) {
         run_net(ctx, &nets[i], "cuda", 1, "cuda");
         if (emu.wrong) fail_msg("%s: %s", nets[i].nodes, emu.wrong);
         assert_int_equal(emu.graph_launches - graphs, 2); /* two runs */
-        assert_true(emu.launches - launches <= 2);
+        assert_true(emu.launches - launches <= 4);
         once += emu.launches - launches;
         assert_int_equal(emu.live, 0);
     }

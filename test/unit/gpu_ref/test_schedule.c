@@ -9,7 +9,7 @@
 #include "test/rng.h"
 #include "test/unit/expr/expr_util.h"
 
-enum { CASES = 21, KINDS = 7, SAMPLES = 2 };
+enum { CASES = 24, KINDS = 8, SAMPLES = 2 };
 #define OK(call)                                                                                   \
     do {                                                                                           \
         if ((call) != HD_OK) fail_msg("%s", hd_message(ctx));                                      \
@@ -31,6 +31,7 @@ enum { DEVICES = sizeof devices / sizeof *devices };
 
 static const char *sized(hd_arena *a, struct rng *r, int kind) {
     int64_t s[4], stride = rng_range(r, 1, 2), pad = rng_range(r, 0, 2);
+    int depth = 16 * (int)rng_range(r, 1, 4);
     for (int i = 0; i < 4; i++) s[i] = rng_range(r, 2, i ? 21 : 70);
     switch (kind) {
     case 0:
@@ -70,6 +71,16 @@ static const char *sized(hd_arena *a, struct rng *r, int kind) {
             "i32(r[n,m,i,j]), -128, 127))",
             (int)s[1] + 15, (int)s[3], (int)s[1] + 15, (int)s[3], (int)s[3], (int)stride, (int)pad,
             (int)pad);
+    case 6: /* channels last: whole pieces of 16, ragged rows and pixels, padding, a sum behind it
+             */
+        return hd_sprintf(
+            a,
+            "(x: u8[2,%d,6,%d], w: i8[%d,3,2,%d], b: i32[%d], r: i8[2,%d,5,%d]) -> y\n"
+            "s[n,i,j,m] += i32(pad(x[n,%d*i+p-%d,j+q-%d,c], 131))*i32(w[m,p,q,c]) where i < %d, j "
+            "< 5\ny[n,i,j,m] = i8(clamp(i32.even(f32(s[n,i,j,m] + b[m])*0.0013) + "
+            "i32(r[n,i,j,m]), -128, 127))",
+            (int)s[1] / 2 + 3, depth, (int)s[3] * 2, depth, (int)s[3] * 2, (int)s[1] / 4 + 1,
+            (int)s[3] * 2, (int)stride, (int)pad, (int)pad, (int)s[1] / 4 + 1);
     default:
         return hd_sprintf(a, "(x: i8[%d,%d], t: i8[%d,%d]) -> y\ny[i] argmax= x[i,j] ^ t[i,j]",
                           (int)s[0], (int)s[1], (int)s[0], (int)s[1]);
@@ -77,21 +88,23 @@ static const char *sized(hd_arena *a, struct rng *r, int kind) {
 }
 
 struct counts {
-    int tiled, shared, warps, dots, cases;
+    int tiled, shared, warps, dots, gemms, cases;
 };
 
 static void count(const struct hd_nest *n, struct counts *c) {
     bool shared = false, tiled = false;
     for (size_t i = 0; i < n->f->n_tensors; i++) shared = shared || n->shared[i];
     for (int i = 0; i < n->n_loops; i++) tiled = tiled || n->loop[i].mark == HD_LOOP_THREAD_Y;
-    bool warps = false, dots = false;
+    bool warps = false, dots = false, gemms = false;
     for (int i = 0; i < n->n_loops; i++) {
         const char *name = n->loop[i].intrinsic;
         warps = warps || (name && !strncmp(name, "mma", 3));
+        gemms = gemms || n->loop[i].parts;
         dots = dots || (name && !strncmp(name, "dp4a", 4));
     }
     c->warps += warps;
     c->dots += dots;
+    c->gemms += gemms;
     c->cases++;
     c->shared += shared;
     c->tiled += tiled;
@@ -106,16 +119,23 @@ static const struct hd_gpu_choice *sample(hd_arena *a, struct rng *r, const stru
     for (int i = 1; i < n; i++) assert_true(list[i - 1].cycles <= list[i].cycles);
     if (candidate) return &list[rng_range(r, 0, n - 1)].choice;
     struct hd_gpu_choice *c = hd_new(a, struct hd_gpu_choice), back;
-    c->form = rng_next(r) % 3;
+    c->form = rng_next(r) % 4;
     for (int d = 0; d < 2; d++)
         c->threads[d] = (int)rng_range(r, 1, 6), c->each[d] = (int)rng_range(r, 1, 9);
     if (c->form == HD_GPU_TILE) c->depth = (int)rng_range(r, 0, 20), c->unroll = rng_next(r) & 1;
     if (c->form == HD_GPU_FLAT) c->threads[0] = c->each[0] = 1;
     if (c->form == HD_GPU_WARPS) c->threads[1] = 1;
+    if (c->form == HD_GPU_GEMM) {
+        c->depth = (int)rng_range(r, 10, 40), c->stages = (int)rng_range(r, 0, 4);
+        for (int d = 0; d < 2; d++) c->threads[d] = 1 << rng_range(r, 0, 3);
+        c->each[0] = 8 << rng_range(r, 0, 2), c->each[1] = 1 << rng_range(r, 0, 2);
+        if (rng_next(r) & 3) c->depth = 16 << rng_range(r, 0, 2);
+    }
     assert_true(hd_gpu_choice_read(hd_gpu_choice_text(a, c), &back));
     assert_memory_equal(back.threads, c->threads, sizeof back.threads);
     assert_memory_equal(back.each, c->each, sizeof back.each);
     assert_true(back.form == c->form && back.depth == c->depth && back.unroll == c->unroll);
+    assert_int_equal(back.stages, c->stages);
     return c;
 }
 
@@ -168,18 +188,23 @@ static void nothing_changes(void **state) {
     for (int d = 0; d < DEVICES; d++)
         for (int kind = 0; kind < KINDS; kind++) {
             struct counts c = {0};
-            bool product = kind < 2 || kind == 4 || kind == 5, gpu = !devices[d].is_cpu;
+            bool product = kind < 2 || (kind > 3 && kind < 7), gpu = !devices[d].is_cpu;
             for (int i = 0; i < CASES / KINDS; i++) {
                 hd_arena *a = hd_arena_create();
                 check(ctx, a, sized(a, &r, kind), &devices[d], NULL, BY_RULE, &c);
                 hd_arena_destroy(a);
             }
             assert_int_equal(c.tiled, product ? c.cases : 0);
-            if (product && d == 0) assert_int_equal(c.shared, c.cases);
+            if (product && d == 0 && kind < 6) assert_int_equal(c.shared, c.cases);
             if (!product || !gpu) assert_int_equal(c.shared, 0);
-            bool bytes = kind == 1 || kind == 4 || kind == 5;
-            assert_int_equal(c.warps + c.dots, devices[d].dot8 && bytes ? c.cases : 0);
-            if (devices[d].mma && kind > 3) assert_int_equal(c.warps, bytes ? c.cases : 0);
+            bool bytes = kind == 1 || (kind > 3 && kind < 7);
+            if (!devices[d].mma || !bytes) assert_int_equal(c.gemms, 0);
+            if (devices[d].mma && kind == 6) assert_int_equal(c.gemms, c.cases);
+            if (kind < 6 || devices[d].mma)
+                assert_int_equal(c.warps + c.dots + c.gemms,
+                                 devices[d].dot8 && bytes ? c.cases : 0);
+            if (devices[d].mma && kind > 3)
+                assert_int_equal(c.warps + c.gemms, bytes ? c.cases : 0);
             if (!devices[d].mma) assert_int_equal(c.warps, 0);
         }
     hd_ctx_destroy(ctx);
@@ -218,6 +243,8 @@ static void what_is_no_choice(void **state) {
                                       "flat, 64 threads",
                                       "flat, 2048 threads, 1 each",
                                       "warps 4, columns 32x2\n",
+                                      "gemm, warps 1x8, rows 16, columns 8x2",
+                                      "gemm, warps 1x8, rows 16, columns 8x2, stages 9",
                                       "split y i 8 io ii"};
     struct hd_gpu_choice c = {.depth = 77};
     (void)state;
