@@ -318,7 +318,7 @@ static void schedules_change_nothing(void **state) {
     (void)state;
     for (uint64_t i = 0; i < count; i++) compare(first_seed + i, taken);
     for (int k = 0; k < HD_STEPS && count >= SCHEDULES; k++) /* each step was in force */
-        if (k != HD_STEP_tensorize) assert_true(taken[k] > 20);
+        if (k != HD_STEP_tensorize && k != HD_STEP_gemm) assert_true(taken[k] > 20);
 }
 
 int main(int argc, char **argv) {
