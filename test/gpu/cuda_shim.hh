@@ -7,7 +7,7 @@ using namespace std;
 #define __global__
 #define __launch_bounds__(threads)
 #define __device__
-#define __shared__ static
+#define __shared__   static
 #define __align__(n) __attribute__((aligned(n)))
 struct emu_index {
     unsigned x, y, z;
@@ -63,10 +63,8 @@ template <class T> static inline void hd_copy16(T *to, const T *from) {
     if ((size_t)from % sizeof(T)) abort();
     *to = *from;
 }
-static inline void hd_copy_commit() {
-}
-template <int n> static inline void hd_copy_wait() {
-}
+static inline void hd_copy_commit() {}
+template <int n> static inline void hd_copy_wait() {}
 static inline int atomicAdd(int *at, int v) {
     int old = *at;
     *at += v;
@@ -77,7 +75,9 @@ static inline int atomicAdd(int *at, int v) {
     static inline void hd_mma_##a##b(int *c, const int *x, const int *y) {                         \
         emu_mma_m16n8k32<A, B>(c, x, y);                                                           \
     }                                                                                              \
-    static inline int hd_dp4a_##a##b(int x, int y, int c) { return emu_dp4a<A, B>(x, y, c); }
+    static inline int hd_dp4a_##a##b(int x, int y, int c) {                                        \
+        return emu_dp4a<A, B>(x, y, c);                                                            \
+    }
 EMU_INTRINSICS(s, s, signed char, signed char)
 EMU_INTRINSICS(s, u, signed char, unsigned char)
 EMU_INTRINSICS(u, s, unsigned char, signed char)
