@@ -94,7 +94,7 @@ static int shared_dimension(const struct hd_expr *f, const struct hd_expr_stmt *
     int64_t most = 0;
     for (int v = 0; v < s->n_vars; v++) {
         int d = hd_gpu_dimension_with(f, access, v);
-        bool both = d >= 0 && hd_gpu_moves_with(f, other, v) && s->var[v].reduced;
+        bool both = d >= 0 && hd_expr_uses(f, other, v) && s->var[v].reduced;
         if (!both || f->node[f->node[access].arg[d]].op != HD_EXPR_VAR || s->var[v].extent <= most)
             continue;
         best = d;

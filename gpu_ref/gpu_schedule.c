@@ -72,14 +72,6 @@ static int only_access(const struct hd_expr *f, int node) {
     return found;
 }
 
-bool hd_gpu_moves_with(const struct hd_expr *f, int node, int var) {
-    const struct hd_expr_node *k = &f->node[node];
-    if (k->op == HD_EXPR_VAR) return k->i == var;
-    for (int i = 0; i < k->n; i++)
-        if (hd_gpu_moves_with(f, k->arg[i], var)) return true;
-    return false;
-}
-
 /* The dimension of the reader that is variable v of the sum. */
 int hd_gpu_dimension_of(const struct maker *m, const struct product *p, int v) {
     const struct hd_expr_stmt *s = &m->f->stmt[p->sum];
@@ -108,7 +100,7 @@ static bool is_product(const struct maker *m, int sum, struct product *p) {
     if (p->a < 0 || p->b < 0 || f->node[p->a].i == f->node[p->b].i || !same_order(m, p))
         return false;
     for (int v = 0; v < s->n_vars; v++) {
-        bool a = hd_gpu_moves_with(f, p->a, v), b = hd_gpu_moves_with(f, p->b, v);
+        bool a = hd_expr_uses(f, p->a, v), b = hd_expr_uses(f, p->b, v);
         int64_t n = s->var[v].extent;
         if (s->var[v].reduced && a && b && n > 1 && p->k < 0) p->k = v;
         if (s->var[v].reduced || n < 2 || a == b) continue;
@@ -126,7 +118,7 @@ static bool is_product(const struct maker *m, int sum, struct product *p) {
 int hd_gpu_dimension_with(const struct hd_expr *f, int access, int v) {
     int found = -1;
     for (int d = 0; d < f->node[access].n; d++) {
-        if (!hd_gpu_moves_with(f, f->node[access].arg[d], v)) continue;
+        if (!hd_expr_uses(f, f->node[access].arg[d], v)) continue;
         if (found >= 0) return -1;
         found = d;
     }

@@ -25,27 +25,13 @@ static const struct hd_expr_stmt *sum_of(const struct maker *m, const struct hd_
 
 /* ---- what is computed ----------------------------------------------------------------------- */
 
-/* The access of i32(x) or i32(pad(x, constant)), a byte; -1 = it is something else. */
-static int byte_access(const struct hd_expr *f, int node) {
-    const struct hd_expr_node *k = &f->node[node];
-    if (k->op != HD_EXPR_CAST || k->type != HD_I32) return -1;
-    int x = k->arg[0];
-    if (f->node[x].op == HD_EXPR_PAD) {
-        if (f->node[f->node[x].arg[1]].op != HD_EXPR_INT) return -1;
-        x = f->node[x].arg[0];
-    }
-    k = &f->node[x];
-    return k->op == HD_EXPR_ACCESS && !k->checked && (k->type == HD_I8 || k->type == HD_U8) ? x
-                                                                                            : -1;
-}
-
 /* The reduced variable that is the last index, and the whole of that dimension. */
 static int last_variable(const struct hd_expr *f, const struct hd_expr_stmt *s, int access) {
     const struct hd_expr_node *k = &f->node[access];
     const struct hd_expr_node *v = k->n ? &f->node[k->arg[k->n - 1]] : NULL;
     if (!v || v->op != HD_EXPR_VAR || !s->var[v->i].reduced) return -1;
     for (int d = 0; d + 1 < k->n; d++)
-        if (hd_gpu_moves_with(f, k->arg[d], (int)v->i)) return -1;
+        if (hd_expr_uses(f, k->arg[d], (int)v->i)) return -1;
     bool whole = s->var[v->i].extent == f->tensor[k->i].dim[k->n - 1].value;
     return whole && s->var[v->i].extent % PIECE == 0 ? (int)v->i : -1;
 }
@@ -56,7 +42,7 @@ static void find_columns(const struct hd_expr *f, const struct hd_expr_stmt *s,
                          struct hd_gpu_gemm *g) {
     g->column[0] = g->column[1] = -1;
     for (int d = s->rank - 2; d >= 0; d--) {
-        bool x = hd_gpu_moves_with(f, g->x, d), w = hd_gpu_moves_with(f, g->w, d);
+        bool x = hd_expr_uses(f, g->x, d), w = hd_expr_uses(f, g->w, d);
         int64_t n = s->var[d].extent;
         if (w || (n > 1 && !x)) continue;
         if (g->column[0] < 0 || n > s->var[g->column[0]].extent) {
@@ -78,9 +64,9 @@ static bool fits(const struct maker *m, int sum, int reader, struct hd_gpu_gemm 
         return false;
     for (int d = 0; d < s->rank; d++)
         if (s->lhs[d] != d || y->lhs[d] != d || s->var[d].extent != y->var[d].extent) return false;
-    int a = byte_access(f, k->arg[0]), b = byte_access(f, k->arg[1]), rows = s->rank - 1;
+    int a = hd_expr_byte(f, k->arg[0]), b = hd_expr_byte(f, k->arg[1]), rows = s->rank - 1;
     if (a < 0 || b < 0) return false;
-    bool a_rows = hd_gpu_moves_with(f, a, rows), b_rows = hd_gpu_moves_with(f, b, rows);
+    bool a_rows = hd_expr_uses(f, a, rows), b_rows = hd_expr_uses(f, b, rows);
     if (a_rows == b_rows) return false;
     g->w = a_rows ? a : b, g->x = a_rows ? b : a;
     g->k = last_variable(f, s, g->w);

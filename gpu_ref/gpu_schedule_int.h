@@ -40,7 +40,6 @@ const char *hd_gpu_name_of(const struct maker *m, int s);
 /* Loops list[0 .. n - 1] of the statement become one, of the name that is returned. */
 const char *hd_gpu_fuse(const struct maker *m, const char *t, int n, const char *const *list,
                         char name[static 32]);
-bool hd_gpu_moves_with(const struct hd_expr *f, int node, int var);
 /* The dimension of the reader that is variable v of the sum. */
 int hd_gpu_dimension_of(const struct maker *m, const struct product *p, int v);
 /* How far an index moves when variable v moves by one. */

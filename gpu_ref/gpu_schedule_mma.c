@@ -37,8 +37,7 @@ static int find_image(const struct mma *t) {
     int best = -1;
     for (int v = 0; v < s->n_vars; v++) {
         if (s->var[v].reduced || v == t->p->j || s->var[v].extent < 2) continue;
-        if (!hd_gpu_moves_with(t->m->f, t->p->b, v) || hd_gpu_moves_with(t->m->f, t->p->a, v))
-            continue;
+        if (!hd_expr_uses(t->m->f, t->p->b, v) || hd_expr_uses(t->m->f, t->p->a, v)) continue;
         if (best < 0 || s->var[v].extent > s->var[best].extent) best = v;
     }
     return best;

@@ -172,6 +172,10 @@ hd_status hd_expr_run(hd_ctx *ctx, const struct hd_expr *f, const void *const *i
  * order; floats up to their rounding on the way. */
 bool hd_expr_same(const struct hd_expr *a, const struct hd_expr *b);
 
+/* Variable (in loops: loop) v stands below the node. */
+bool hd_expr_uses(const struct hd_expr *f, int node, int v);
+/* The access of i32(x) or i32(pad(x, constant)) of an i8 or u8; -1 = the node is something else. */
+int hd_expr_byte(const struct hd_expr *f, int node);
 /* Elements and rank of a bound tensor. */
 int64_t hd_expr_elems(const struct hd_expr_tensor *t);
 

@@ -20,14 +20,6 @@ static bool find_factor(const struct hd_expr *f, int node, struct factor *out) {
            (x->op == HD_EXPR_ACCESS || x->op == HD_EXPR_PAD);
 }
 
-static bool moves_with(const struct hd_expr *f, int node, int var) {
-    const struct hd_expr_node *k = &f->node[node];
-    if (k->op == HD_EXPR_VAR) return k->i == var;
-    for (int i = 0; i < k->n; i++)
-        if (moves_with(f, k->arg[i], var)) return true;
-    return false;
-}
-
 static int new_node(struct hd_expr *f, enum hd_expr_op op, int type, int a, int b) {
     int k = hd_expr_new_node(f, op, 0);
     f->node[k].type = type;
@@ -67,7 +59,7 @@ static int sum_of(struct hd_expr *f, int s, int cast, int *dims, int *out_rank) 
     *t = (struct hd_expr_tensor){.name = hd_sprintf(f->arena, "hd_o%d", id), .type = HD_I32};
     struct hd_expr_stmt o = {.tensor = id, .reduce = HD_REDUCE_SUM};
     for (int d = 0; d < sum.rank; d++) {
-        if (!moves_with(f, cast, sum.lhs[d])) continue;
+        if (!hd_expr_uses(f, cast, sum.lhs[d])) continue;
         dims[o.rank] = d;
         map[sum.lhs[d]] = o.n_vars;
         f->tensor[id].dim[o.rank].value = sum.var[sum.lhs[d]].extent;
@@ -113,7 +105,7 @@ static bool fits(const struct hd_expr *f, int s, struct factor *x) {
         if (!find_factor(f, k->arg[i], &x[i])) return false;
     for (int v = 0; v < sum->n_vars; v++)
         for (int i = 0; i < 2 && sum->var[v].reduced; i++)
-            if (sum->var[v].extent > 1 && !moves_with(f, x[i].cast, v)) return false;
+            if (sum->var[v].extent > 1 && !hd_expr_uses(f, x[i].cast, v)) return false;
     return true;
 }
 

@@ -105,14 +105,6 @@ static hd_status resolve(struct resolver *r, int node) {
     return HD_OK;
 }
 
-static bool uses(const struct hd_expr *f, int node, int var) {
-    const struct hd_expr_node *k = &f->node[node];
-    if (k->op == HD_EXPR_VAR && k->i == var) return true;
-    for (int i = 0; i < k->n; i++)
-        if (uses(f, k->arg[i], var)) return true;
-    return false;
-}
-
 static hd_status check_vars(struct resolver *r) {
     struct hd_expr_stmt *s = r->s;
     int reduced = 0, rest = 0;
@@ -127,7 +119,7 @@ static hd_status check_vars(struct resolver *r) {
                                 x->name);
         if (!x->reduced) continue;
         reduced++;
-        if (!uses(r->f, s->value, v))
+        if (!hd_expr_uses(r->f, s->value, v))
             return hd_expr_fail(r->ctx, r->f, s->at, "'%s' has a limit, and nothing reads it",
                                 x->name);
         if (s->reduce == HD_REDUCE_NONE)

@@ -92,3 +92,24 @@ int64_t hd_expr_elems(const struct hd_expr_tensor *t) {
     for (int d = 0; d < t->rank; d++) n *= t->dim[d].value;
     return n;
 }
+
+bool hd_expr_uses(const struct hd_expr *f, int node, int v) {
+    const struct hd_expr_node *k = &f->node[node];
+    if (k->op == HD_EXPR_VAR && k->i == v) return true;
+    for (int i = 0; i < k->n; i++)
+        if (hd_expr_uses(f, k->arg[i], v)) return true;
+    return false;
+}
+
+int hd_expr_byte(const struct hd_expr *f, int node) {
+    const struct hd_expr_node *k = &f->node[node];
+    if (k->op != HD_EXPR_CAST || k->type != HD_I32) return -1;
+    int x = k->arg[0];
+    if (f->node[x].op == HD_EXPR_PAD) {
+        if (f->node[f->node[x].arg[1]].op != HD_EXPR_INT) return -1;
+        x = f->node[x].arg[0];
+    }
+    k = &f->node[x];
+    bool byte = k->type == HD_I8 || k->type == HD_U8;
+    return k->op == HD_EXPR_ACCESS && byte && !k->checked ? x : -1;
+}

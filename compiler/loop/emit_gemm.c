@@ -35,14 +35,6 @@ static const struct hd_loop *loop_of(const struct gemm *g, int loop) {
     return &g->e->n->loop[loop];
 }
 
-static bool uses(const struct hd_emitter *e, int node, int loop) {
-    const struct hd_expr_node *k = &e->n->f->node[node];
-    if (k->op == HD_EXPR_VAR && k->i == loop) return true;
-    for (int i = 0; i < k->n; i++)
-        if (uses(e, k->arg[i], loop)) return true;
-    return false;
-}
-
 static struct operand operand(const struct hd_emitter *e, int cast) {
     const struct hd_expr_node *n = e->n->f->node;
     struct operand o = {.access = n[cast].arg[0]};
@@ -74,7 +66,7 @@ static void look(struct gemm *g, const struct hd_loop_stmt *s, const struct hd_k
     walk(g, &only);
     const struct hd_expr_node *n = g->e->n->f->node, *mul = &n[g->leaf->value];
     g->w = operand(g->e, mul->arg[0]), g->x = operand(g->e, mul->arg[1]);
-    if (!uses(g->e, g->w.access, s->loop)) {
+    if (!hd_expr_uses(g->e->n->f, g->w.access, s->loop)) {
         struct operand swap = g->w;
         g->w = g->x, g->x = swap;
     }

@@ -15,14 +15,6 @@ struct operand {
     bool is_unsigned;
 };
 
-static bool uses(const struct hd_emitter *e, int node, int loop) {
-    const struct hd_expr_node *k = &e->n->f->node[node];
-    if (k->op == HD_EXPR_VAR && k->i == loop) return true;
-    for (int i = 0; i < k->n; i++)
-        if (uses(e, k->arg[i], loop)) return true;
-    return false;
-}
-
 static const struct hd_loop_stmt *leaf_of(const struct hd_loop_stmt *s) {
     while (s->kind == HD_LOOP_FOR) s = s->body;
     return s;
@@ -134,7 +126,7 @@ static void product(struct hd_emitter *e, const struct hd_loop_stmt *s,
     const struct hd_loop_stmt *leaf = leaf_of(s);
     int rows = s->loop, columns = s->body->loop, k = s->body->body->loop;
     struct operand a = operand(e, leaf, 0), b = operand(e, leaf, 1);
-    if (uses(e, a.access, columns)) {
+    if (hd_expr_uses(e->n->f, a.access, columns)) {
         struct operand swap = a;
         a = b;
         b = swap;

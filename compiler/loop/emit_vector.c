@@ -7,14 +7,6 @@ static const struct hd_expr_node *node_of(const struct hd_emitter *e, int node) 
     return &e->n->f->node[node];
 }
 
-static bool uses(const struct hd_emitter *e, int node, int loop) {
-    const struct hd_expr_node *k = node_of(e, node);
-    if (k->op == HD_EXPR_VAR && k->i == loop) return true;
-    for (int i = 0; i < k->n; i++)
-        if (uses(e, k->arg[i], loop)) return true;
-    return false;
-}
-
 /* A multiple of n in the loop's first iteration. */
 static bool multiple(const struct hd_emitter *e, int node, int loop, int64_t n) {
     const struct hd_expr_node *k = node_of(e, node);
@@ -23,7 +15,7 @@ static bool multiple(const struct hd_emitter *e, int node, int loop, int64_t n) 
     bool a = k->n > 0 && multiple(e, k->arg[0], loop, n);
     bool b = k->n > 1 && multiple(e, k->arg[1], loop, n);
     if (k->op == HD_EXPR_add || k->op == HD_EXPR_sub) return a && b;
-    return k->op == HD_EXPR_mul && (a || b) && !uses(e, node, loop);
+    return k->op == HD_EXPR_mul && (a || b) && !hd_expr_uses(e->n->f, node, loop);
 }
 
 /* The index is the loop's, and a number besides. */
@@ -31,7 +23,7 @@ static bool steps_by_one(const struct hd_emitter *e, int node, int loop) {
     const struct hd_expr_node *k = node_of(e, node);
     if (k->op == HD_EXPR_VAR) return k->i == loop;
     if (k->op != HD_EXPR_add) return false;
-    bool a = uses(e, k->arg[0], loop), b = uses(e, k->arg[1], loop);
+    bool a = hd_expr_uses(e->n->f, k->arg[0], loop), b = hd_expr_uses(e->n->f, k->arg[1], loop);
     return a != b && steps_by_one(e, k->arg[a ? 0 : 1], loop);
 }
 
@@ -41,7 +33,7 @@ static bool is_vector(const struct hd_emitter *e, int tensor, int n, const int *
     int64_t lanes = e->n->loop[loop].extent;
     if (!n || lanes * (int64_t)hd_dtype_bytes((hd_dtype)t->type) > MOST_BYTES) return false;
     for (int d = 0; d + 1 < n; d++)
-        if (uses(e, index[d], loop)) return false;
+        if (hd_expr_uses(e->n->f, index[d], loop)) return false;
     return steps_by_one(e, index[n - 1], loop) && multiple(e, index[n - 1], loop, lanes) &&
            (n < 2 || t->dim[n - 1].value % lanes == 0);
 }

@@ -4,28 +4,6 @@
 
 enum { ROWS = 16, COLUMNS = 8, PIECE = 16, MOST_PARTS = 32, MOST_STAGES = 8 };
 
-static bool uses(const struct hd_expr *f, int node, int loop) {
-    const struct hd_expr_node *k = &f->node[node];
-    if (k->op == HD_EXPR_VAR && k->i == loop) return true;
-    for (int i = 0; i < k->n; i++)
-        if (uses(f, k->arg[i], loop)) return true;
-    return false;
-}
-
-/* The access of i32(x), or of i32(pad(x, constant)); -1 = it is something else. */
-static int access_of(const struct hd_expr *f, int node) {
-    const struct hd_expr_node *k = &f->node[node];
-    if (k->op != HD_EXPR_CAST || k->type != HD_I32) return -1;
-    int x = k->arg[0];
-    if (f->node[x].op == HD_EXPR_PAD) {
-        if (f->node[f->node[x].arg[1]].op != HD_EXPR_INT) return -1;
-        x = f->node[x].arg[0];
-    }
-    k = &f->node[x];
-    bool byte = k->type == HD_I8 || k->type == HD_U8;
-    return k->op == HD_EXPR_ACCESS && byte && !k->checked ? x : -1;
-}
-
 /* The reduced loop that alone is the last index, in whole pieces; -1 = there is none. */
 static int depth_of(const struct hd_lowering *l, int access) {
     const struct hd_expr_node *k = &l->f->node[access];
@@ -34,7 +12,7 @@ static int depth_of(const struct hd_lowering *l, int access) {
     const struct hd_loop *x = &l->nest->loop[last->i];
     bool whole = x->extent == l->f->tensor[k->i].dim[k->n - 1].value && x->extent % PIECE == 0;
     for (int d = 0; d + 1 < k->n; d++)
-        if (uses(l->f, k->arg[d], (int)last->i)) return -1;
+        if (hd_expr_uses(l->f, k->arg[d], (int)last->i)) return -1;
     return x->reduced && whole ? (int)last->i : -1;
 }
 
@@ -43,7 +21,7 @@ static int depth_of(const struct hd_lowering *l, int access) {
 static bool right_loops(const struct hd_lowering *l, const struct hd_stage *g, int at, const int *x,
                         int *out_inner) {
     bool reduced = false;
-    int which = uses(l->f, x[0], g->loop[at]) ? 0 : 1;
+    int which = hd_expr_uses(l->f, x[0], g->loop[at]) ? 0 : 1;
     *out_inner = -1;
     for (int i = at; i < g->n_loops; i++) {
         const struct hd_loop *k = &l->nest->loop[g->loop[i]];
@@ -51,8 +29,9 @@ static bool right_loops(const struct hd_lowering *l, const struct hd_stage *g, i
         reduced = k->reduced;
         if (reduced) continue;
         int mine = i == at ? which : 1 - which;
-        bool moves = uses(l->f, x[mine], g->loop[i]) || i > at; /* one column: nothing does */
-        if (!moves || uses(l->f, x[1 - mine], g->loop[i])) return false;
+        bool moves =
+            hd_expr_uses(l->f, x[mine], g->loop[i]) || i > at; /* one column: nothing does */
+        if (!moves || hd_expr_uses(l->f, x[1 - mine], g->loop[i])) return false;
         *out_inner = i;
     }
     return reduced && *out_inner > at && *out_inner - at < 3;
@@ -69,7 +48,7 @@ hd_status hd_step_gemm(struct hd_lowering *l, struct hd_stage *g, int at) {
     if (g->home < 0) return hd_step_fail(l, "nothing reads it in a block; compute_at comes first");
     int value = hd_node_expand(l, g, g->value);
     const struct hd_expr_node k = l->f->node[value];
-    for (int i = 0; k.op == HD_EXPR_mul && i < 2; i++) x[i] = access_of(l->f, k.arg[i]);
+    for (int i = 0; k.op == HD_EXPR_mul && i < 2; i++) x[i] = hd_expr_byte(l->f, k.arg[i]);
     if (g->s->reduce != HD_REDUCE_SUM || x[0] < 0 || x[1] < 0 || g->n_buffers)
         return hd_step_fail(l, "it is no sum of products of bytes as they lie in memory");
     int depth = depth_of(l, x[0]);
