@@ -16,6 +16,8 @@ struct hd_cpu_kernel {
     void *tensor[MOST_TENSORS]; /* of the nest; x and y are filled in for each run */
     bool own[MOST_TENSORS];
     int n_tensors, y, n_parts;
+    int8_t *weights; /* of bytes, in the expression's order */
+    int32_t *bias;
     struct {
         part_fn fn;
         int64_t iterations;
@@ -73,6 +75,37 @@ bool hd_cpu_kernel_bytes(void) {
 #endif
 }
 
+/* Machine code with an instruction that is not there ends the process, so it is not made. */
+static hd_status has_instructions(hd_ctx *ctx, const struct hd_jit_api *jit, void *engine,
+                                  const struct hd_tunable *w, const char *schedule) {
+    int have = jit->vnni(engine), want = hd_tunable_vnni(schedule);
+    if (w->bytes && !hd_cpu_kernel_bytes())
+        return hd_fail(ctx, HD_UNSUPPORTED, "schedules of bytes are for processors with AVX2");
+    if (want <= have) return HD_OK;
+    if (have)
+        return hd_fail(ctx, HD_UNSUPPORTED,
+                       "intrinsic vnni is for processors with AVX-512 VNNI, this one (%s) has "
+                       "vnni_8; run 'heddle tune' here",
+                       jit->processor(engine));
+    return hd_fail(ctx, HD_UNSUPPORTED,
+                   "intrinsic %s is for processors with VNNI, this one (%s) has madd; run 'heddle "
+                   "tune' here",
+                   want > 8 ? "vnni" : "vnni_8", jit->processor(engine));
+}
+
+/* Weights and bias of bytes as the work's expression has them. */
+static hd_status order(hd_ctx *ctx, const struct hd_tunable *w, struct hd_cpu_constants *c,
+                       struct hd_cpu_kernel *k) {
+    if (!w->bytes) return HD_OK;
+    k->weights = malloc(hd_tunable_weights(w, c->weights, NULL) + 1);
+    k->bias = malloc((size_t)(w->g * w->m) * sizeof *k->bias);
+    if (!k->weights || !k->bias) return hd_fail(ctx, HD_NOMEM, "no memory for weights in order");
+    hd_tunable_weights(w, c->weights, k->weights);
+    hd_tunable_bias(w, c->weights, c->bias, k->bias);
+    c->weights = k->weights, c->bias = k->bias;
+    return HD_OK;
+}
+
 static hd_status make(hd_ctx *ctx, hd_arena *a, const struct hd_jit_api *jit, void *engine,
                       const struct hd_tunable *w, const char *schedule,
                       const struct hd_cpu_constants *c, struct hd_cpu_kernel *k) {
@@ -82,15 +115,17 @@ static hd_status make(hd_ctx *ctx, hd_arena *a, const struct hd_jit_api *jit, vo
     struct hd_loop_llvm code;
     static int made;
     const char *name = hd_sprintf(a, "work%d", __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED));
-    if (w->bytes && !hd_cpu_kernel_bytes())
-        return hd_fail(ctx, HD_UNSUPPORTED, "schedules of bytes are for processors with AVX2");
-    TRY(hd_tunable_expr(ctx, a, w, &f));
+    struct hd_tunable under = hd_tunable_under(w, schedule);
+    struct hd_cpu_constants mine = *c;
+    TRY(has_instructions(ctx, jit, engine, w, schedule));
+    TRY(order(ctx, &under, &mine, k));
+    TRY(hd_tunable_expr(ctx, a, &under, &f));
     TRY(hd_schedule_parse(ctx, a, schedule, &s));
     TRY(hd_loop_lower(ctx, a, f, s, &n));
     hd_loop_tidy(a, n);
     TRY(hd_loop_llvm(ctx, a, n, name, jit->lanes(engine), &code));
     TRY(compile(ctx, jit, engine, &code, name, k));
-    TRY(take_buffers(ctx, k, n, c));
+    TRY(take_buffers(ctx, k, n, &mine));
     for (int i = 0; i < k->n_parts; i++)
         if (k->part[i].once) k->part[i].fn(k->tensor, 0, k->part[i].iterations);
     return HD_OK;
@@ -115,6 +150,8 @@ void hd_cpu_kernel_destroy(struct hd_cpu_kernel *k) {
     if (!k) return;
     for (int i = 0; i < k->n_tensors && i < MOST_TENSORS; i++)
         if (k->own[i]) free(k->tensor[i]);
+    free(k->weights);
+    free(k->bias);
     free(k);
 }
 

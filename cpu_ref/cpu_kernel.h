@@ -7,16 +7,15 @@
 
 struct hd_cpu_kernel;
 
-struct hd_cpu_constants { /* they stay where they are */
-    const void *weights,
-        *bias;          /* f32, or int8 as hd_tunable_weights has them and i32; NULL = none */
-    const float *scale; /* of bytes */
+struct hd_cpu_constants {       /* as the graph has them; floats stay where they are */
+    const void *weights, *bias; /* f32, or int8 and i32; NULL = none */
+    const float *scale;         /* of bytes; it stays, too */
 };
 
 /* This processor has what schedules of bytes are made of. */
 bool hd_cpu_kernel_bytes(void);
-/* Errors: HD_UNSUPPORTED when the schedule
- * does not fit, or LLVM refuses. */
+/* Errors: HD_UNSUPPORTED when the schedule does not fit, is made of what this processor lacks, or
+ * LLVM refuses. */
 hd_status hd_cpu_kernel_create(hd_ctx *ctx, const struct hd_jit_api *jit, void *engine,
                                const struct hd_tunable *w, const char *schedule,
                                const struct hd_cpu_constants *k, struct hd_cpu_kernel **out);

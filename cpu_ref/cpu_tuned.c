@@ -145,12 +145,7 @@ static bool constants(struct hd_cpu_plan *p, const struct hd_node *n, const stru
     *c = (struct hd_cpu_constants){hd_cpu_const(p, n->in[1]), b < 0 ? NULL : hd_cpu_const(p, b),
                                    NULL};
     if (!c->weights || (b >= 0 && !c->bias) || hd_cpu_const(p, n->in[0])) return false;
-    if (!w->bytes) return true;
-    if (!scales(p, n, w->g * w->m, c)) return false;
-    int8_t *to = hd_new_array(p->arena, int8_t, hd_tunable_weights(w, c->weights, NULL));
-    hd_tunable_weights(w, c->weights, to);
-    c->weights = to;
-    return true;
+    return !w->bytes || scales(p, n, w->g * w->m, c);
 }
 
 /* A sum of bytes behind it is joined by the kernels of cpu_int8.h, a normalisation of floats by
@@ -175,7 +170,10 @@ hd_status hd_cpu_tuned(struct hd_cpu_plan *p, int node, bool *out_taken) {
     TRY(hd_schedules_best(p->ctx, p->arena, p->db, device, hd_tunable_name(p->arena, &w), &row));
     if (!row.schedule || !*row.schedule || !constants(p, n, &w, &c)) return HD_OK;
     if (hd_cpu_kernel_create(p->ctx, p->jit, p->jit_engine, &w, row.schedule, &c, &k) != HD_OK) {
-        hd_clear(p->ctx); /* made by another version: what else computes it does */
+        const char *why = hd_strdup(p->arena, hd_message(p->ctx));
+        hd_clear(p->ctx); /* of another version or processor: what else computes it does */
+        hd_warn(p->ctx, "%s: the file of schedules has '%s' for %s, which does not fit: %s",
+                n->name, row.schedule, row.work, why);
         return HD_OK;
     }
     struct hd_cpu_form form = w.bytes && !w.product ? hd_cpu_last : hd_cpu_dense;

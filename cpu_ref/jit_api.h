@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HD_JIT_API = 2, HD_JIT_INS = 96, HD_JIT_PTRS = 24, HD_JIT_PAD = 64 };
+enum { HD_JIT_API = 3, HD_JIT_INS = 96, HD_JIT_PTRS = 24, HD_JIT_PAD = 64 };
 
 /* name, operands (values), kind of result: F float, B truth */
 #define HD_JIT_LIST(X)                                                                             \
@@ -93,6 +93,7 @@ struct hd_jit_api {
     bool (*build)(void *engine, const char *text, const char **why);
     void *(*find)(void *engine, const char *function); /* of what was built; NULL = none */
     int (*lanes)(void *engine);                        /* f32 of a vector register */
+    int (*vnni)(void *engine); /* sums of the widest vpdpbusd: 16, 8 (256 bits), 0 = it has none */
     const char *(*processor)(void *engine);
     int (*slots)(const struct hd_jit_program *p); /* arrays of scratch that it needs */
 };

@@ -225,6 +225,18 @@ static int lanes(void *engine) {
     return ((struct engine *)engine)->width / 2;
 }
 
+static bool has(const struct engine *e, const char *feature) {
+    size_t n = strlen(feature);
+    for (const char *p = e->features; (p = strstr(p, feature)); p += n)
+        if (p > e->features && p[-1] == '+' && (p[n] == ',' || !p[n])) return true;
+    return false;
+}
+
+static int vnni(void *engine) {
+    if (has(engine, "avx512vnni") && has(engine, "avx512vl")) return 16;
+    return has(engine, "avxvnni") ? 8 : 0;
+}
+
 static const char *processor(void *engine) {
     return ((struct engine *)engine)->cpu;
 }
@@ -237,5 +249,6 @@ const struct hd_jit_api hd_jit_api_table = {.version = HD_JIT_API,
                                             .build = build_text,
                                             .find = find,
                                             .lanes = lanes,
+                                            .vnni = vnni,
                                             .processor = processor,
                                             .slots = hd_jit_slots};

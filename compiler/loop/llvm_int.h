@@ -47,7 +47,7 @@ struct hd_ir_value hd_ir_address(struct hd_ir *e, int tensor, int n, const int *
 void hd_ir_declare(struct hd_ir *e, const char *line);
 /* The type's letter and bits, as overloaded functions have them in their names. */
 const char *hd_ir_lanes_text(struct hd_ir *e, int type, int lanes);
-/* A loop that is an intrinsic, and what is inside. */
+/* A loop that is an intrinsic, and what is inside; in llvm_dot.c. */
 void hd_ir_intrinsic(struct hd_ir *e, const struct hd_loop_stmt *s);
 /* A conversion, in llvm_cast.c. */
 struct hd_ir_value hd_ir_cast(struct hd_ir *e, const struct hd_expr_node *k);

@@ -130,20 +130,33 @@ static hd_status compare(struct match *m, struct hd_stage *g, int at) {
     return HD_OK;
 }
 
+enum { N = sizeof intrinsics / sizeof intrinsics[0] };
+
+static hd_status fit(struct hd_lowering *l, struct hd_stage *g, int at, size_t row) {
+    struct hd_expr *f, *want;
+    TRY(hd_expr_parse(l->ctx, l->a, intrinsics[row].expression, &f));
+    TRY(hd_expr_bind(l->ctx, l->a, f, NULL, &want));
+    struct match m = {l, want, &want->stmt[0], NULL};
+    TRY(compare(&m, g, at));
+    l->nest->loop[g->loop[at]].intrinsic = intrinsics[row].name;
+    g->fixed = true;
+    return HD_OK;
+}
+
+static bool named(size_t row, const char *name) {
+    return row < N && !strcmp(intrinsics[row].name, name);
+}
+
 hd_status hd_step_tensorize(struct hd_lowering *l, struct hd_stage *g, int at, const char *name) {
-    for (size_t i = 0; i < sizeof intrinsics / sizeof intrinsics[0]; i++) {
-        struct hd_expr *f, *want;
-        if (strcmp(intrinsics[i].name, name)) continue;
-        TRY(hd_expr_parse(l->ctx, l->a, intrinsics[i].expression, &f));
-        TRY(hd_expr_bind(l->ctx, l->a, f, NULL, &want));
-        struct match m = {l, want, &want->stmt[0], NULL};
-        TRY(compare(&m, g, at));
-        l->nest->loop[g->loop[at]].intrinsic = intrinsics[i].name;
-        g->fixed = true;
-        return HD_OK;
+    for (size_t i = 0; i < N; i++) {
+        if (!named(i, name)) continue;
+        hd_status s = fit(l, g, at, i);
+        if (s == HD_OK || s == HD_NOMEM || !named(i + 1, name)) return s;
+        hd_clear(l->ctx); /* the next row of that name */
     }
     char have[200] = "";
-    for (size_t i = 0, n = 0; i < sizeof intrinsics / sizeof intrinsics[0]; i++, n = strlen(have))
-        snprintf(have + n, sizeof have - n, "%s%s", i ? ", " : "", intrinsics[i].name);
+    for (size_t i = 0, n = 0; i < N; i++, n = strlen(have))
+        if (!named(i + 1, intrinsics[i].name))
+            snprintf(have + n, sizeof have - n, "%s%s", n ? ", " : "", intrinsics[i].name);
     return hd_step_fail(l, "there is no intrinsic '%.40s', only %s", name, have);
 }

@@ -115,7 +115,8 @@ static const char *cpu_key(const void *trial) {
 
 static int cpu_space(const void *trial, hd_arena *a, struct hd_candidate **out) {
     const struct hd_trial *t = trial;
-    return hd_tune_space(a, &t->w, t->jit->lanes(t->engine), out);
+    const struct hd_tune_host host = {t->jit->lanes(t->engine), t->jit->vnni(t->engine)};
+    return hd_tune_space(a, &t->w, &host, out);
 }
 
 /* ---- measuring ------------------------------------------------------------------------------ */
@@ -151,7 +152,7 @@ static hd_status cpu_schedule(void *trial, const struct hd_candidate *candidate,
                               double *out_seconds) {
     struct hd_trial *t = trial;
     struct hd_cpu_kernel *k = NULL;
-    struct hd_cpu_constants c = {t->ordered, t->w.bias || t->w.bytes ? t->bias : NULL, t->scale};
+    struct hd_cpu_constants c = {t->weights, t->w.bias || t->w.bytes ? t->bias : NULL, t->scale};
     *out_seconds = 0;
     hd_status s =
         hd_cpu_kernel_create(t->c->ctx, t->jit, t->engine, &t->w, candidate->schedule, &c, &k);

@@ -47,7 +47,7 @@ void hd_trial_turn_result(struct hd_trial *t) {
 static void float_operands(struct hd_trial *t) {
     const struct hd_tunable *w = &t->w;
     t->laid = t->x = floats(t->a, t->n_x, 1);
-    t->ordered = t->weights = floats(t->a, t->n_w, 2);
+    t->weights = floats(t->a, t->n_w, 2);
     t->bias = floats(t->a, (size_t)(w->g * w->m), 3);
     t->y = floats(t->a, t->n_y, 4);
     t->want = floats(t->a, t->n_y, 4);
@@ -63,8 +63,6 @@ static void byte_operands(struct hd_trial *t) {
     t->y = bytes(t->a, t->n_y, 1, 4), t->want = bytes(t->a, t->n_y, 1, 4);
     t->laid = bytes(t->a, t->n_x, 1, 1), t->laid_y = bytes(t->a, t->n_y, 1, 4);
     if (!w->product) turn(w->n, w->g * w->c, w->h * w->w, t->x, t->laid);
-    t->ordered = hd_new_array(t->a, int8_t, hd_tunable_weights(w, t->weights, NULL));
-    hd_tunable_weights(w, t->weights, t->ordered);
     int32_t *bias = hd_new_array(t->a, int32_t, n_m);
     uint64_t seed = 3;
     t->scale = hd_new_array(t->a, float, n_m);

@@ -21,7 +21,7 @@ struct hd_trial {
     void *engine;
     void *x, *weights, *bias, *y, *want; /* as the graph has them */
     float *scale;                        /* of bytes */
-    void *ordered, *laid, *laid_y;       /* weights, x, y as the kernel has them */
+    void *laid, *laid_y;                 /* x, y as the kernel has them */
     size_t n_x, n_w, n_y;
     struct hd_cpu_bound bound;
 };

@@ -9,8 +9,13 @@ struct hd_candidate {
     const char *schedule; /* as the database has it */
     double cycles;        /* by the model, on one processor */
 };
-/* Every tile that fits the work, the cheapest by the model first; of lanes f32 in a register. */
-int hd_tune_space(hd_arena *a, const struct hd_tunable *w, int lanes, struct hd_candidate **out);
+struct hd_tune_host {
+    int lanes; /* f32 in a register */
+    int vnni;  /* sums of its widest vpdpbusd; 0 = it has none */
+};
+/* Every tile that fits the work and the processor, the cheapest by the model first. */
+int hd_tune_space(hd_arena *a, const struct hd_tunable *w, const struct hd_tune_host *host,
+                  struct hd_candidate **out);
 
 /* "128x768x768": rows, columns and inner size of a product. False = it is none. */
 bool hd_tune_product(const char *text, struct hd_tunable *out);

@@ -120,7 +120,8 @@ static void candidates_compute_the_same(void **state) {
         double *want = hd_new_array(a, double, n_y + 1);
         float *y = hd_new_array(a, float, n_y + 1);
         reference(&w, x, k, b, want);
-        int n = hd_tune_space(a, &w, jit->lanes(engine), &list);
+        const struct hd_tune_host host = {jit->lanes(engine), 0};
+        int n = hd_tune_space(a, &w, &host, &list);
         for (int i = 0; i < CANDIDATES && n; i++) {
             struct hd_cpu_kernel *kernel = NULL;
             const struct hd_candidate *c = &list[rng_range(&r, 0, n - 1)];
@@ -179,9 +180,10 @@ static struct hd_tunable random_bytes(struct rng *r) {
 }
 
 struct byte_work {
+    hd_arena *a;
     struct hd_tunable w;
     uint8_t *x, *want, *y;
-    int8_t *k, *ordered;
+    int8_t *k;
     int32_t *bias;
     float *scale;
     size_t n_y;
@@ -202,8 +204,6 @@ static void fill_bytes(hd_arena *a, struct rng *r, struct byte_work *b) {
     for (size_t i = 0; i < n_m; i++)
         b->bias[i] = (int32_t)rng_range(r, -9999, 9999),
         b->scale[i] = rng_float(r, -0.001f, 0.004f);
-    b->ordered = hd_new_array(a, int8_t, hd_tunable_weights(w, b->k, NULL));
-    hd_tunable_weights(w, b->k, b->ordered);
     uint8_t *to = b->want;
     for (int64_t n = 0; n < w->n; n++)
         for (int64_t p = 0; p < w->oh * w->ow; p++)
@@ -214,53 +214,118 @@ static void fill_bytes(hd_arena *a, struct rng *r, struct byte_work *b) {
 
 /* The schedule by the interpreter of loops. */
 static void interpret(hd_ctx *ctx, hd_arena *a, struct byte_work *b, const char *schedule) {
-    const void *in[] = {b->x, b->ordered, b->bias, b->scale};
+    struct hd_tunable w = hd_tunable_under(&b->w, schedule);
+    int8_t *ordered = hd_new_array(a, int8_t, hd_tunable_weights(&w, b->k, NULL));
+    int32_t *bias = hd_new_array(a, int32_t, (size_t)(w.g * w.m));
+    const void *in[] = {b->x, ordered, bias, b->scale};
+    hd_tunable_weights(&w, b->k, ordered);
+    hd_tunable_bias(&w, b->k, b->bias, bias);
     struct hd_expr *f;
     struct hd_schedule *s;
     struct hd_nest *nest;
     void *out = b->y;
-    if (hd_tunable_expr(ctx, a, &b->w, &f) != HD_OK ||
+    if (hd_tunable_expr(ctx, a, &w, &f) != HD_OK ||
         hd_schedule_parse(ctx, a, schedule, &s) != HD_OK ||
         hd_loop_lower(ctx, a, f, s, &nest) != HD_OK || hd_loop_run(ctx, nest, in, &out, a) != HD_OK)
         fail_msg("%s: %s: %s", hd_tunable_name(a, &b->w), schedule, hd_message(ctx));
 }
 
-/* Each schedule has the bits of the definition: by the interpreter and, where the processor has
- * the instruction, as machine code. */
-static void bytes_are_exact(void **state) {
-    int ran = 0;
-    (void)state;
-    for (uint64_t seed = 1; seed <= WORKS; seed++) {
+/* One schedule as machine code, where the processor has what it is made of. */
+static void compiled(hd_ctx *ctx, struct byte_work *b, const char *schedule, uint64_t seed) {
+    const struct hd_cpu_constants given = {b->k, b->bias, b->scale};
+    struct hd_cpu_kernel *kernel = NULL;
+    if (hd_cpu_kernel_create(ctx, jit, engine, &b->w, schedule, &given, &kernel) != HD_OK)
+        fail_msg("%s: %s", schedule, hd_message(ctx));
+    memset(b->y, 0x55, b->n_y + 1);
+    hd_cpu_kernel_run(kernel, b->x, b->y, 1);
+    hd_cpu_kernel_destroy(kernel);
+    if (memcmp(b->y, b->want, b->n_y) || b->y[b->n_y] != 0x55)
+        fail_msg("seed %d, %s, %s differs", (int)seed, hd_tunable_name(b->a, &b->w), schedule);
+}
+
+/* Each schedule for processors with such a VNNI has the bits of the definition: by the interpreter
+ * and, where this processor has the instruction, as machine code. */
+static void bytes_of(int vnni, int works) {
+    const struct hd_tune_host host = {16, vnni};
+    int ran = 0, fours = 0, direct = 0, have = engine ? jit->vnni(engine) : 0;
+    bool runs = engine && hd_cpu_kernel_bytes() && vnni <= have;
+    if (!runs) printf("vnni %d: no machine code, this processor has %d\n", vnni, have);
+    for (uint64_t seed = 1; seed <= (uint64_t)works; seed++) {
         struct rng r = {seed};
-        struct byte_work b = {.w = random_bytes(&r)};
+        struct byte_work b = {.w = random_bytes(&r), .a = hd_arena_create()};
         struct hd_candidate *list;
-        hd_arena *a = hd_arena_create();
         hd_ctx *ctx = hd_ctx_create();
-        fill_bytes(a, &r, &b);
-        int n = hd_tune_space(a, &b.w, 8, &list);
+        fill_bytes(b.a, &r, &b);
+        int n = hd_tune_space(b.a, &b.w, &host, &list);
         for (int i = 0; i < CANDIDATES && n; i++) {
             const char *schedule = list[rng_range(&r, 0, n - 1)].schedule;
-            const struct hd_cpu_constants given = {b.ordered, b.bias, b.scale};
-            struct hd_cpu_kernel *kernel = NULL;
             ran++;
-            memset(b.y, 0x55, b.n_y + 1);
+            fours += hd_tunable_vnni(schedule) > 0;
+            direct += hd_tunable_vnni(schedule) && !strstr(schedule, "parallel xp");
             if (i == 0) {
-                interpret(ctx, a, &b, schedule);
+                memset(b.y, 0x55, b.n_y + 1);
+                interpret(ctx, b.a, &b, schedule);
                 assert_memory_equal(b.y, b.want, b.n_y);
             }
-            if (!engine || !hd_cpu_kernel_bytes()) continue;
-            if (hd_cpu_kernel_create(ctx, jit, engine, &b.w, schedule, &given, &kernel) != HD_OK)
-                fail_msg("%s: %s", schedule, hd_message(ctx));
-            memset(b.y, 0x55, b.n_y + 1);
-            hd_cpu_kernel_run(kernel, b.x, b.y, 1);
-            hd_cpu_kernel_destroy(kernel);
-            if (memcmp(b.y, b.want, b.n_y) || b.y[b.n_y] != 0x55)
-                fail_msg("seed %d, %s, %s differs", (int)seed, hd_tunable_name(a, &b.w), schedule);
+            if (runs) compiled(ctx, &b, schedule, seed);
         }
         hd_ctx_destroy(ctx);
-        hd_arena_destroy(a);
+        hd_arena_destroy(b.a);
     }
-    assert_int_equal(ran, WORKS * CANDIDATES);
+    assert_int_equal(ran, works * CANDIDATES);
+    assert_true(vnni ? fours > ran / 4 && direct > 0 : !fours);
+}
+
+static void bytes_are_exact(void **state) {
+    (void)state;
+    bytes_of(0, WORKS);
+}
+
+static void bytes_in_fours_are_exact(void **state) {
+    (void)state;
+    bytes_of(8, 2 * WORKS);
+    bytes_of(16, 2 * WORKS);
+}
+
+static int no_vnni(void *e) {
+    (void)e;
+    return 0;
+}
+
+static int narrow_vnni(void *e) {
+    (void)e;
+    return 8;
+}
+
+/* A schedule of another processor's is refused, with the reason. */
+static void vnni_is_refused_where_it_is_not(void **state) {
+    static const char *const want[][2] = {
+        {"intrinsic vnni is for processors with VNNI", "has madd"},
+        {"with AVX-512 VNNI", "has vnni_8"}};
+    int8_t k[16 * 4] = {0};
+    int32_t bias[16] = {0};
+    float scale[16] = {0};
+    const struct hd_cpu_constants given = {k, bias, scale};
+    const struct hd_tunable w = {
+        .product = true, .rows = true, .bytes = true, .n = 1, .g = 1, .h = 1, .m = 16, .c = 4};
+    const struct hd_tile tile = {.lanes = 16, .across = 1, .unroll = 1, .dot = HD_DOT_VNNI};
+    (void)state;
+    if (!engine || !hd_cpu_kernel_bytes()) skip();
+    for (int i = 0; i < 2; i++) {
+        struct hd_jit_api other = *jit;
+        struct hd_cpu_kernel *kernel = NULL;
+        hd_ctx *ctx = hd_ctx_create();
+        hd_arena *a = hd_arena_create();
+        other.vnni = i ? narrow_vnni : no_vnni;
+        const char *schedule = hd_tunable_schedule(a, &w, &tile);
+        assert_int_equal(hd_cpu_kernel_create(ctx, &other, engine, &w, schedule, &given, &kernel),
+                         HD_UNSUPPORTED);
+        assert_null(kernel);
+        for (int j = 0; j < 2; j++)
+            if (!strstr(hd_message(ctx), want[i][j])) fail_msg("%s", hd_message(ctx));
+        hd_arena_destroy(a);
+        hd_ctx_destroy(ctx);
+    }
 }
 
 /* ---- device cpu with a database ------------------------------------------------------------- */
@@ -399,9 +464,13 @@ static void what_is_the_same(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(candidates_compute_the_same), cmocka_unit_test(bytes_are_exact),
-        cmocka_unit_test(cpu_takes_what_is_faster),    cmocka_unit_test(products_by_name),
-        cmocka_unit_test(gpus_are_held_to_golden),     cmocka_unit_test(what_is_the_same)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(candidates_compute_the_same),
+                                       cmocka_unit_test(bytes_are_exact),
+                                       cmocka_unit_test(bytes_in_fours_are_exact),
+                                       cmocka_unit_test(vnni_is_refused_where_it_is_not),
+                                       cmocka_unit_test(cpu_takes_what_is_faster),
+                                       cmocka_unit_test(products_by_name),
+                                       cmocka_unit_test(gpus_are_held_to_golden),
+                                       cmocka_unit_test(what_is_the_same)};
     return cmocka_run_group_tests(tests, open_jit, close_jit);
 }
