@@ -172,8 +172,8 @@ hd_status hd_cpu_tuned(struct hd_cpu_plan *p, int node, bool *out_taken) {
     if (hd_cpu_kernel_create(p->ctx, p->jit, p->jit_engine, &w, row.schedule, &c, &k) != HD_OK) {
         const char *why = hd_strdup(p->arena, hd_message(p->ctx));
         hd_clear(p->ctx); /* of another version or processor: what else computes it does */
-        hd_warn(p->ctx, "%s: the file of schedules has '%s' for %s, which does not fit: %s",
-                n->name, row.schedule, row.work, why);
+        hd_warn(p->ctx, "%s: the schedule of '%s' in the file is left out: %s", n->name, row.work,
+                why);
         return HD_OK;
     }
     struct hd_cpu_form form = w.bytes && !w.product ? hd_cpu_last : hd_cpu_dense;
