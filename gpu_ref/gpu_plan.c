@@ -116,20 +116,8 @@ int hd_gpu_fault(struct hd_gpu_plan *p) {
 
 /* ---- host ----------------------------------------------------------------------------------- */
 
-static bool is_moved(const struct hd_gpu_plan *p, const struct hd_node *n) {
-    bool moved = false;
-    for (int i = 0; i < n->n_in; i++)
-        moved = moved || (n->in[i] >= 0 && p->channels_last[n->in[i]]);
-    for (int i = 0; i < n->n_out; i++)
-        moved = moved || (n->out[i] >= 0 && p->channels_last[n->out[i]]);
-    return moved;
-}
-
 static hd_status plan_host(struct hd_gpu_plan *p, int node) {
     const struct hd_node *n = &p->g->nodes[node];
-    p->host_moved = is_moved(p, n);
-    if (p->host_moved)
-        return hd_fail(p->ctx, HD_UNSUPPORTED, "node '%s' reads tensors as ONNX says", n->name);
     int *in = hd_new_array(p->arena, int, (size_t)n->n_in + 1);
     int *out = hd_new_array(p->arena, int, (size_t)n->n_out + 1);
     if (p->asked.no_fallback)
@@ -145,7 +133,13 @@ static hd_status plan_host(struct hd_gpu_plan *p, int node) {
     const char *how = hd_sprintf(p->arena, "host: %s", p->why);
     struct hd_gpu_step *s = hd_gpu_step(p, HD_GPU_HOST, node, how, n->n_in, in, n->n_out, out);
     s->host_in = hd_new_array(p->arena, void *, (size_t)n->n_in + 1);
-    s->host_out = hd_new_array(p->arena, void *, (size_t)n->n_out + 1);
+    size_t moved = 0;
+    for (int i = 0; i < n->n_in + n->n_out; i++) {
+        int t = i < n->n_in ? n->in[i] : n->out[i - n->n_in];
+        size_t bytes = t >= 0 && p->channels_last[t] ? hd_tensor_bytes(&p->g->tensors[t]) : 0;
+        if (bytes > moved) moved = bytes;
+    }
+    if (moved) s->moved = hd_alloc(p->arena, moved);
     for (int i = 0; i < n->n_in; i++) {
         if (in[i] < 0) continue;
         struct hd_gpu_view *v = &p->views[in[i]];
@@ -318,18 +312,11 @@ static hd_status create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,
     for (size_t i = 0; i < n; i++) p->wanted[nodes[i]] = true;
     hd_status s = io ? HD_OK : hd_host_choose_io(ctx, a, m, -1, g, &p->io);
     if (s == HD_OK) s = make(p);
-    if (s == HD_OK) {
+    if (s == HD_OK)
         *out = p;
-        return s;
-    }
-    struct hd_gpu_tuning plain = p->tuning;
-    bool again = p->host_moved;
-    plain.plain = true;
-    plain.channels_last = NULL;
-    hd_gpu_plan_destroy(p);
-    if (!again) return s;
-    hd_clear(ctx);
-    return create(ctx, api, gpu, limits, g, m, io, nodes, n, o, &plain, out);
+    else
+        hd_gpu_plan_destroy(p);
+    return s;
 }
 
 hd_status hd_gpu_plan_create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,

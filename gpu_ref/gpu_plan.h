@@ -63,8 +63,9 @@ struct hd_gpu_step {
     int n_in, n_out, *in, *out; /* HOST: views; -1 = left out */
     int n_calls;
     struct hd_gpu_call *call;
-    void **host_in, **host_out; /* HOST: where operands and results lie */
-    double seconds;             /* of the fastest run, when timed */
+    void **host_in; /* HOST: where operands lie */
+    void *moved;    /* HOST: room for one operand or result as it lies on the device */
+    double seconds; /* of the fastest run, when timed */
 };
 
 /* Choices instead of the rules of thumb. */
@@ -72,7 +73,6 @@ struct hd_gpu_tuning {
     struct hd_schedules *db;          /* those that were measured; NULL = none */
     const struct hd_gpu_choice *only; /* this one for all, or none at all; NULL = not so */
     const bool *channels_last;        /* of each tensor, as another plan has it; NULL = not so */
-    bool plain;                       /* tensors lie as ONNX says */
 };
 
 enum { HD_GPU_GROUP = 16 };
@@ -128,7 +128,6 @@ struct hd_gpu_plan {
     struct hd_tensor *golden;
     hd_arena *golden_results, *golden_scratch;
     bool *channels_last; /* per tensor: see gpu_layout.h */
-    bool host_moved;     /* the host would read or write such a tensor: the plan is of no use */
     const char *why;     /* the last maker's reason for not taking the node */
     const char *how; /* of the step that takes it, when a maker has something to say; else NULL */
 };

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "cpu_ref/golden.h"
+#include "gpu_ref/gpu_layout.h"
 #include "gpu_ref/gpu_plan.h"
 
 static double now(void) {
@@ -47,6 +48,26 @@ hd_status hd_gpu_plan_once(hd_ctx *ctx, struct hd_gpu_plan *p) {
     return any ? p->api->finish(ctx, p->gpu) : HD_OK;
 }
 
+/* An operand of the host as ONNX says, and a result as it lies on the device. */
+static hd_status read_operand(hd_ctx *ctx, struct hd_gpu_plan *p, const struct hd_gpu_step *s,
+                              int i, hd_gpu_mem *m) {
+    const struct hd_gpu_view *v = &p->views[s->in[i]];
+    bool moved = p->channels_last[v->tensor];
+    TRY(p->api->read(ctx, p->gpu, m, 0, moved ? s->moved : s->host_in[i], v->bytes));
+    if (moved) hd_gpu_reorder(&p->g->tensors[v->tensor], 1, true, s->moved, s->host_in[i]);
+    return HD_OK;
+}
+
+static hd_status write_result(hd_ctx *ctx, struct hd_gpu_plan *p, const struct hd_gpu_step *s,
+                              const struct hd_gpu_view *v, hd_gpu_mem *m) {
+    const void *data = p->golden[v->tensor].data;
+    if (p->channels_last[v->tensor]) {
+        hd_gpu_reorder(&p->g->tensors[v->tensor], 1, false, data, s->moved);
+        data = s->moved;
+    }
+    return p->api->write(ctx, p->gpu, m, 0, data, v->bytes);
+}
+
 static hd_status run_host(hd_ctx *ctx, struct hd_gpu_plan *p, struct hd_gpu_step *s,
                           hd_gpu_mem *const *buffers) {
     const struct hd_node *n = &p->g->nodes[s->node];
@@ -55,17 +76,14 @@ static hd_status run_host(hd_ctx *ctx, struct hd_gpu_plan *p, struct hd_gpu_step
         if (s->in[i] < 0) continue;
         const struct hd_gpu_view *v = &p->views[s->in[i]];
         if (!v->constant && v->bytes)
-            TRY(p->api->read(ctx, p->gpu, memory_of(p, s->in[i], buffers), 0, s->host_in[i],
-                             v->bytes));
+            TRY(read_operand(ctx, p, s, i, memory_of(p, s->in[i], buffers)));
         p->golden[n->in[i]].data = s->host_in[i];
     }
     TRY(hd_golden_node(ctx, p->g, s->node, p->golden, !p->g->specialised, p->golden_results,
                        p->golden_scratch));
     for (int i = 0; i < s->n_out; i++) {
         const struct hd_gpu_view *v = s->out[i] < 0 ? NULL : &p->views[s->out[i]];
-        if (v && v->bytes)
-            TRY(p->api->write(ctx, p->gpu, memory_of(p, s->out[i], buffers), 0,
-                              p->golden[n->out[i]].data, v->bytes));
+        if (v && v->bytes) TRY(write_result(ctx, p, s, v, memory_of(p, s->out[i], buffers)));
     }
     return HD_OK;
 }

@@ -13,8 +13,6 @@
 #include "compiler/expr/rewrite.h"
 #include "gpu_ref/gpu_schedule_int.h"
 
-enum { NAMES = 400 };
-
 const struct hd_gpu_choice hd_gpu_flat = {HD_GPU_FLAT, {1, 64}, {1, 1}, 0, false, 0};
 
 /* ---- flat ----------------------------------------------------------------------------------- */
@@ -32,6 +30,15 @@ const char *hd_gpu_fuse(const struct maker *m, const char *t, int n, const char 
         loop = name;
     }
     return loop;
+}
+
+void hd_gpu_reorder_reader(const struct maker *m, const char *name, int n, const char *const *rest,
+                           const char *inside) {
+    char fused[32];
+    fprintf(m->out, "reorder %s", name);
+    for (int i = 0; i < n; i++) fprintf(m->out, " %s", rest[i]);
+    fprintf(m->out, " %s\n", inside);
+    if (n) fprintf(m->out, "bind %s %s block.z\n", name, hd_gpu_fuse(m, name, n, rest, fused));
 }
 
 /* The variables of the left side become one loop, which is cut into blocks of threads. A thread's
@@ -232,7 +239,6 @@ static void tile_reader(const struct maker *m, const struct product *p,
     const struct hd_expr_stmt *y = &m->f->stmt[p->reader];
     const char *name = hd_gpu_name_of(m, p->reader), *rest[HD_EXPR_RANK] = {0};
     int n_rest = 0, dims[2] = {p->di, p->dj};
-    char fused[32], order[NAMES] = "";
     for (int d = 0; d < 2; d++) {
         const char *v = y->var[y->lhs[dims[d]]].name;
         fprintf(m->out, "split %s %s %d hd_b%d hd_in%d\n", name, v, t->threads[d] * t->each[d], d,
@@ -241,13 +247,7 @@ static void tile_reader(const struct maker *m, const struct product *p,
     }
     for (int d = 0; d < y->rank; d++)
         if (d != p->di && d != p->dj) rest[n_rest++] = y->var[y->lhs[d]].name;
-    for (int i = 0; i < n_rest; i++) {
-        size_t at = strlen(order);
-        snprintf(order + at, sizeof order - at, " %s", rest[i]);
-    }
-    fprintf(m->out, "reorder %s%s hd_b0 hd_b1 hd_t0 hd_t1 hd_e0 hd_e1\n", name, order);
-    if (n_rest)
-        fprintf(m->out, "bind %s %s block.z\n", name, hd_gpu_fuse(m, name, n_rest, rest, fused));
+    hd_gpu_reorder_reader(m, name, n_rest, rest, "hd_b0 hd_b1 hd_t0 hd_t1 hd_e0 hd_e1");
     fprintf(m->out,
             "bind %s hd_b0 block.y\nbind %s hd_b1 block.x\nbind %s hd_t0 thread.y\n"
             "bind %s hd_t1 thread.x\n",
@@ -333,7 +333,9 @@ const char *hd_gpu_schedule(hd_arena *a, const struct hd_expr *f, const struct h
     for (int s = 0; s < (int)f->n_stmts; s++) {
         bool sum = f->stmt[s].reduce != HD_REDUCE_NONE;
         int reader = sum ? hd_expr_reader(f, s) : -1;
-        if ((reader >= 0 && f->stmt[reader].rank) || !f->stmt[s].rank) continue;
+        bool inside_reader =
+            reader >= 0 && f->stmt[reader].rank && !hd_gpu_beside_gemm(&m, s, reader);
+        if (inside_reader || !f->stmt[s].rank) continue;
         if (tiled(&m, s)) {
             fits = true;
             continue;

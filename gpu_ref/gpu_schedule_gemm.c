@@ -10,7 +10,7 @@
 #include "compiler/expr/rewrite.h"
 #include "gpu_ref/gpu_schedule_int.h"
 
-enum { STEP = 64, PIECE = 16, VECTOR = 4, NAMES = 400, MOST_THREADS_OF_UNIT = 2048 };
+enum { STEP = 64, PIECE = 16, VECTOR = 4, MOST_THREADS_OF_UNIT = 2048 };
 /* Cycles of a unit, fitted to 2,100 measurements on an H200 (docs/decisions/110): what a step waits
  * for memory, a load of 16 bytes for each lane of a warp, a step of copies, products in a cycle, a
  * block; elements stored in a cycle; a row or column copied, a load from local memory, warps that
@@ -77,14 +77,16 @@ static bool fits(const struct maker *m, int sum, int reader, struct hd_gpu_gemm 
 
 bool hd_gpu_find_gemm(const struct maker *m, int reader, struct hd_gpu_gemm *out) {
     const struct hd_expr *f = m->f;
-    int found = -1;
+    struct hd_gpu_gemm g;
+    int found = 0;
     if (!m->limits->mma || f->stmt[reader].reduce != HD_REDUCE_NONE) return false;
     for (int s = 0; s < reader; s++) {
         if (f->stmt[s].reduce == HD_REDUCE_NONE || hd_expr_reader(f, s) != reader) continue;
-        if (found >= 0) return false; /* one sum alone */
-        found = s;
+        if (!fits(m, s, reader, &g)) continue;
+        *out = g;
+        found++;
     }
-    return found >= 0 && fits(m, found, reader, out);
+    return found == 1;
 }
 
 /* ---- choices -------------------------------------------------------------------------------- */
@@ -223,7 +225,6 @@ static void reader(const struct maker *m, const struct hd_gpu_gemm *g, const str
     const char *rows = y->var[y->rank - 1].name;
     bool two = g->column[1] >= 0;
     int n_rest = 0;
-    char fused[32], order[NAMES] = "";
     fprintf(m->out, "split %s %s %d hd_b0 hd_in0\nsplit %s hd_in0 %d hd_t0 hd_lane\n", name, rows,
             b->rows, name, b->vector);
     cut(m, name, y->var[g->column[0]].name, b->columns[0], b->across[1], 1);
@@ -233,14 +234,9 @@ static void reader(const struct maker *m, const struct hd_gpu_gemm *g, const str
         cut(m, name, y->var[g->column[1]].name, b->columns[1], b->across[2], 2);
         rest[n_rest++] = "hd_b2";
     }
-    for (int i = 0; i < n_rest; i++) {
-        size_t at = strlen(order);
-        snprintf(order + at, sizeof order - at, " %s", rest[i]);
-    }
-    fprintf(m->out, "reorder %s%s hd_b0 hd_b1%s hd_e1%s hd_t1 hd_t0 hd_lane\n", name, order,
-            two ? " hd_e2" : "", two ? " hd_t2" : "");
-    if (n_rest)
-        fprintf(m->out, "bind %s %s block.z\n", name, hd_gpu_fuse(m, name, n_rest, rest, fused));
+    hd_gpu_reorder_reader(m, name, n_rest, rest,
+                          two ? "hd_b0 hd_b1 hd_e2 hd_e1 hd_t2 hd_t1 hd_t0 hd_lane"
+                              : "hd_b0 hd_b1 hd_e1 hd_t1 hd_t0 hd_lane");
     fprintf(m->out,
             "bind %s hd_b0 block.y\nbind %s hd_b1 block.x\nbind %s hd_t1 thread.y\n"
             "bind %s hd_t0 thread.x\n",
@@ -264,14 +260,25 @@ static void sum(const struct maker *m, const struct hd_gpu_gemm *g, const struct
             c->stages);
 }
 
+/* The choice that is asked for, or the cheapest. */
+static bool decide(const struct maker *m, const struct hd_gpu_gemm *g, struct hd_gpu_choice *c,
+                   struct shape *b) {
+    if (!m->choice && !choose(m, g, c)) return false;
+    if (m->choice) *c = *m->choice;
+    return c->form == HD_GPU_GEMM && shape_of(m, g, c, b);
+}
+
+bool hd_gpu_beside_gemm(const struct maker *m, int sum, int reader) {
+    struct hd_gpu_gemm g;
+    struct hd_gpu_choice c;
+    struct shape b;
+    return hd_gpu_find_gemm(m, reader, &g) && g.sum != sum && decide(m, &g, &c, &b);
+}
+
 bool hd_gpu_schedule_gemm(const struct maker *m, const struct hd_gpu_gemm *g) {
     struct hd_gpu_choice c;
     struct shape b;
-    if (m->choice)
-        c = *m->choice;
-    else if (!choose(m, g, &c))
-        return false;
-    if (c.form != HD_GPU_GEMM || !shape_of(m, g, &c, &b)) return false;
+    if (!decide(m, g, &c, &b)) return false;
     reader(m, g, &b);
     sum(m, g, &c);
     return true;

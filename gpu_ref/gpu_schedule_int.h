@@ -40,6 +40,9 @@ const char *hd_gpu_name_of(const struct maker *m, int s);
 /* Loops list[0 .. n - 1] of the statement become one, of the name that is returned. */
 const char *hd_gpu_fuse(const struct maker *m, const char *t, int n, const char *const *list,
                         char name[static 32]);
+/* Loops rest[0 .. n - 1], then those that `inside` names; rest become block.z. */
+void hd_gpu_reorder_reader(const struct maker *m, const char *name, int n, const char *const *rest,
+                           const char *inside);
 /* The dimension of the reader that is variable v of the sum. */
 int hd_gpu_dimension_of(const struct maker *m, const struct product *p, int v);
 /* How far an index moves when variable v moves by one. */
@@ -65,6 +68,9 @@ bool hd_gpu_find_gemm(const struct maker *m, int reader, struct hd_gpu_gemm *out
 /* m->choice NULL: the cheapest by a model of its time. False: it does not fit, nothing is written.
  */
 bool hd_gpu_schedule_gemm(const struct maker *m, const struct hd_gpu_gemm *g);
+/* The reader's kernel is such a product, and sum is another one that it reads: that of the weights,
+ * say, where the product has one row. It has a kernel of its own. */
+bool hd_gpu_beside_gemm(const struct maker *m, int sum, int reader);
 struct hd_gpu_gemm_candidate {
     struct hd_gpu_choice choice;
     double cycles;

@@ -13,8 +13,7 @@ enum {
     COLUMNS = HD_GPU_MMA_COLUMNS,
     LANES = HD_GPU_WARP,
     DEPTH = 32,
-    LEAST_DEPTH = 16,
-    NAMES = 400
+    LEAST_DEPTH = 16
 };
 
 struct mma {
@@ -106,7 +105,6 @@ static void reader(const struct mma *t) {
     const struct hd_expr_stmt *y = &t->m->f->stmt[t->p->reader];
     const char *name = hd_gpu_name_of(t->m, t->p->reader), *rest[HD_EXPR_RANK] = {0};
     int n_rest = 0, across = LANES / t->columns[0];
-    char fused[32], order[NAMES] = "";
     fprintf(out, "split %s %s %d hd_b0 hd_r\n", name, y->var[y->lhs[t->p->di]].name,
             t->warps * ROWS);
     fprintf(out, "split %s hd_r %d hd_e0 hd_w\nsplit %s hd_w %d hd_t2 hd_t1\n", name,
@@ -121,14 +119,9 @@ static void reader(const struct mma *t) {
                 t->columns[1]);
         rest[n_rest++] = "hd_b2";
     }
-    for (int i = 0; i < n_rest; i++) {
-        size_t at = strlen(order);
-        snprintf(order + at, sizeof order - at, " %s", rest[i]);
-    }
-    fprintf(out, "reorder %s%s hd_b0 hd_b1 hd_e0%s hd_t2 hd_t1 hd_t0\n", name, order,
-            t->image < 0 ? "" : " hd_e1");
-    if (n_rest)
-        fprintf(out, "bind %s %s block.z\n", name, hd_gpu_fuse(t->m, name, n_rest, rest, fused));
+    hd_gpu_reorder_reader(t->m, name, n_rest, rest,
+                          t->image < 0 ? "hd_b0 hd_b1 hd_e0 hd_t2 hd_t1 hd_t0"
+                                       : "hd_b0 hd_b1 hd_e0 hd_e1 hd_t2 hd_t1 hd_t0");
     fprintf(out,
             "bind %s hd_b0 block.y\nbind %s hd_b1 block.x\nbind %s hd_t2 thread.z\n"
             "bind %s hd_t1 thread.y\nbind %s hd_t0 thread.x\n",

@@ -86,8 +86,10 @@ static bool zero_behind(const struct hd_lowering *l, const struct hd_stage *g, i
 }
 
 static bool zeros_behind_edges(const struct hd_lowering *l, const struct hd_stage *g) {
-    for (int v = 0; v < g->s->n_vars; v++)
-        if (g->s->var[v].reduced && !zero_behind(l, g, g->value, v)) return false;
+    for (int v = 0; v < g->s->n_vars; v++) { /* one of a single step has no edge */
+        bool edge = g->s->var[v].reduced && g->s->var[v].extent > 1;
+        if (edge && !zero_behind(l, g, g->value, v)) return false;
+    }
     return true;
 }
 

@@ -63,6 +63,94 @@ static void like_golden_tuned(void **unused) {
     hd_ctx_destroy(ctx);
 }
 
+/* ---- where products go ---------------------------------------------------------------------- */
+
+static int count(const char *text, const char *what) {
+    int n = 0;
+    for (const char *p = text; (p = strstr(p, what)); p++) n++;
+    return n;
+}
+
+#define QCONV(y, x, c, w, wb, ws, rest)                                                            \
+    y " ? = qconv(" x ", " w ", " wb ", " ws ") x_zp=" c " y_zp=7 lo=-128 hi=127 to=\"i8\" " rest
+
+/* Kernels of step gemm, and those of mma alone. */
+static void on_tensor_cores(void **unused) {
+    static const struct {
+        struct net net;
+        int gemms, mmas;
+    } cases[] = {
+        /* images between convolutions have channels last */
+        {{"x i8 1,32,6,6 -9 9; w i8 48,32,3,3 -9 9; wb i32 48 -9 9; ws f32 48 0.1 0.2; w2 i8 "
+          "48,48,1,1 -9 9",
+          QCONV("a", "x", "3", "w", "wb", "ws", "kernel_shape=[3,3]\n")
+              QCONV("b", "a", "7", "w2", "wb", "ws", "kernel_shape=[1,1]\n") "y ? = relu(b)",
+          "y"},
+         1,
+         1},
+        /* a sequence has the reduced range last already, whatever its length */
+        {{"x i8 2,32,48 -9 9; w i8 48,64 -9 9; w2 i8 64,48 -9 9",
+          "a ? = qmatmul(x, w) a_zp=3 b_zp=0 scale=0x1p-6 y_zp=4 lo=-128 hi=127 to=\"i8\"\n"
+          "y ? = qmatmul(a, w2) a_zp=4 b_zp=0 scale=0x1p-6 y_zp=4 lo=-128 hi=127 to=\"i8\"",
+          "y"},
+         2,
+         0},
+        {{"x i8 1,192 -9 9; w i8 35,192 -9 9; wb i32 35 -9 9; ws f32 35 0.1 0.3", /* one row */
+          "y ? = qgemm(x, w, wb, ws) x_zp=3 y_zp=-7 lo=-128 hi=127 to=\"i8\"", "y"},
+         1,
+         0},
+        {{"x u8 1,33,7,7 0 9; w i8 70,33,1,1 -9 9; wb i32 70 -9 9; ws f32 70 0.1 0.2", /* ragged */
+          QCONV("y", "x", "0", "w", "wb", "ws", "kernel_shape=[1,1]"), "y"},
+         0,
+         1},
+    };
+    const struct hd_gpu_limits card = {.name = "card",
+                                       .f64 = true,
+                                       .mma = true,
+                                       .dot8 = true,
+                                       .local_bytes = 48 << 10,
+                                       .max_threads = 1024,
+                                       .align = 256,
+                                       .units = 132};
+    hd_ctx *ctx = hd_ctx_create();
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hd_graph *g = NULL;
+        struct hd_gpu_plan *p = NULL;
+        hd_model *m = build(ctx, &cases[i].net, &g);
+        if (hd_gpu_plan_on_paper(ctx, &hd_gpu_cuda, &card, g, m, NULL, &p) != HD_OK)
+            fail_msg("%s", hd_message(ctx));
+        const char *text = hd_kernels_text(p->kernels);
+        int mmas = count(text, "hd_mma_ss(f") + count(text, "hd_mma_su(f");
+        if (count(text, "int hd_f[") != cases[i].gemms || (mmas > 0) != cases[i].mmas)
+            fail_msg("%s: %d gemms, %d mmas", cases[i].net.nodes, count(text, "int hd_f["), mmas);
+        hd_gpu_plan_destroy(p);
+        hd_model_destroy(m);
+        hd_graph_destroy(g);
+    }
+    hd_ctx_destroy(ctx);
+}
+
+/* The host (f16) reads an image that lies channels last, and makes another. */
+static void host_between(void **unused) {
+    static const struct net net = {
+        "x i8 2,32,5,6 -128 127; w i8 32,32,3,3 -128 127; wb i32 32 -999 999; ws f32 32 0.0001 "
+        "0.001",
+        QCONV("a", "x", "3", "w", "wb", "ws", "kernel_shape=[3,3] pads=[1,1,1,1]\n") QCONV(
+            "b", "a", "7", "w", "wb", "ws",
+            "kernel_shape=[3,3] pads=[1,1,1,1]\n") "c ? = cast(b) to=\"f16\"\nd ? = cast(c) "
+                                                   "to=\"i8\"\n" QCONV("y", "d", "7", "w", "wb",
+                                                                       "ws", "kernel_shape=[3,3]"),
+        "y"};
+    hd_ctx *ctx = hd_ctx_create();
+    int graphs = emu.graph_launches;
+    (void)unused;
+    run_net(ctx, &net, "cuda", 1, "cuda");
+    if (emu.wrong) fail_msg("%s", emu.wrong);
+    assert_int_equal(emu.graph_launches - graphs, 2 * 2); /* two runs of two segments */
+    hd_ctx_destroy(ctx);
+}
+
 /* ---- errors --------------------------------------------------------------------------------- */
 
 /* Kernels, a node of the host (det), and kernels again: two segments. */
@@ -271,6 +359,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(like_golden),
         cmocka_unit_test(like_golden_tuned),
+        cmocka_unit_test(on_tensor_cores),
+        cmocka_unit_test(host_between),
         cmocka_unit_test(library),
         cmocka_unit_test(precisions),
         cmocka_unit_test(library_may_fail),
