@@ -6,7 +6,7 @@
 #ifndef HD_CPU_REF_CPU_AVX2_H
 #define HD_CPU_REF_CPU_AVX2_H
 
-#include "cpu_ref/cpu_int8.h" /* also where there is no AVX2: a header is never empty */
+#include "cpu_ref/cpu_int8_int.h" /* also where there is no AVX2: a header is never empty */
 
 #if defined __x86_64__ && defined __AVX2__
 #include <immintrin.h>
@@ -190,11 +190,6 @@ struct q_tail {
     bool small, small_sum, is_signed; /* small: nothing reaches 2^30 */
 };
 
-/* Bytes less a zero point, times such a scale, stay far below 2^30. */
-Q_INLINE bool q_is_small(float scale) {
-    return scale > -65536.0f && scale < 65536.0f;
-}
-
 /* `small`: no sum times its scale reaches 2^30. */
 Q_INLINE struct q_tail q_tail_of(struct hd_q_out out, const struct hd_q_sum *sum, bool small) {
     struct q_tail t = {.sum = sum, .small = small};
@@ -202,7 +197,7 @@ Q_INLINE struct q_tail q_tail_of(struct hd_q_out out, const struct hd_q_sum *sum
         t.a_zp = _mm256_set1_epi32(out.zp - sum->a_zp);
         t.a_lo = _mm256_set1_epi32(out.lo - out.zp);
         t.a_hi = _mm256_set1_epi32(out.hi - out.zp);
-        t.small_sum = q_is_small(sum->a_scale) && q_is_small(sum->b_scale);
+        t.small_sum = hd_q_is_small(sum->a_scale) && hd_q_is_small(sum->b_scale);
         out = sum->out;
     }
     t.zp = _mm256_set1_epi16((int16_t)out.zp);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_ref/cpu_int8_dot.h"
 #include "runtime/base/num.h"
 #include "runtime/base/parallel.h"
 
@@ -17,7 +18,8 @@
 enum {
     STRIP_BYTES = 128 << 10, /* dense: rows in and out, beside the weights in L2 */
     STRIP_PIXELS = 96,       /* at least, or the weights are read too often */
-    PARALLEL_MIN = 400000    /* products that are worth a second thread */
+    PARALLEL_MIN = 400000,   /* products that are worth a second thread */
+    PARALLEL_MIN_DOT = 1500000
 };
 
 bool hd_q_available(void) {
@@ -37,6 +39,7 @@ void hd_q_weights(const hd_q_conv *c, int64_t m, int16_t *to) {
 static void choose_strips(hd_q_conv *c) {
     const struct hd_window *v = &c->d.v;
     bool depth = c->method == HD_Q_DEPTH; /* its scratch is one row of one block */
+    int64_t groups = depth || c->method == HD_Q_DOT_DEPTH ? 1 : c->d.group;
     int64_t reach = c->gather ? 1 : (v->kh - 1) * v->dy + 1, step = c->gather ? 1 : v->sy;
     int64_t row_bytes = c->wp * v->c * (c->method == HD_Q_WORDS ? 2 : 1);
     int64_t fit = STRIP_BYTES / (row_bytes * step + v->ow * c->d.m_all);
@@ -50,10 +53,11 @@ static void choose_strips(hd_q_conv *c) {
     c->rows = (c->strip - 1) * step + reach;
     c->n_splits = 1;
     if (c->n_strips * v->n < c->threads)
-        c->n_splits = hd_min(c->blocks * (depth ? 1 : c->d.group),
-                             hd_ceil_div(c->threads, c->n_strips * v->n));
+        c->n_splits = hd_min(c->blocks * groups, hd_ceil_div(c->threads, c->n_strips * v->n));
     /* 64: runs are read in fours */
     int64_t bytes = depth ? c->wp * c->n_runs * HD_Q_DEPTH_BLOCK * 4 : c->rows * row_bytes;
+    if (c->method == HD_Q_DOT_DEPTH) bytes += 3 * v->dy * row_bytes; /* rows are read in fours */
+    if (c->direct) bytes = 0;
     c->scratch_bytes = (size_t)hd_round_up(bytes + 64, 64);
 }
 
@@ -63,19 +67,22 @@ hd_q_conv *hd_q_conv_create(const struct hd_q_conv_desc *d, int threads) {
     const struct hd_window *v = &d->v;
     c->d = *d;
     int64_t products = v->n * v->oh * v->ow * d->m_all * (v->c / d->group) * v->kh * v->kw;
-    c->threads = products < PARALLEL_MIN ? 1 : threads;
     c->cg = v->c / d->group;
     c->mg = d->m_all / d->group;
     bool depth = c->cg == 1 && c->mg == 1 && v->c > 1;
+    c->dot = hd_q_dot_fits(d) ? hd_q_dot_of(d->lanes) : NULL;
+    c->threads = products < (c->dot && !depth ? PARALLEL_MIN_DOT : PARALLEL_MIN) ? 1 : threads;
     c->gather = v->kh == 1 && v->kw == 1 && !depth;
     c->flip = d->x_signed ? 0x80 : 0;
     c->zero = d->x_zp + c->flip;
     c->wp = c->gather ? v->ow : (v->ow - 1) * v->sx + (v->kw - 1) * v->dx + 1;
-    if (!c->gather && !depth) c->wp = hd_max(c->wp, v->pl + v->w);
+    if (!c->gather && (!depth || c->dot)) c->wp = hd_max(c->wp, v->pl + v->w);
     c->small = true;
     for (int64_t m = 0; m < d->m_all; m++)
         c->small = c->small && d->scale[m] > -0.5f && d->scale[m] < 0.5f;
-    if (!(depth ? hd_q_depth_pack(c) : hd_q_dense_pack(c))) {
+    bool packed = c->dot ? (depth ? hd_q_dot_depth_pack(c) : hd_q_dot_pack(c))
+                         : (depth ? hd_q_depth_pack(c) : hd_q_dense_pack(c));
+    if (!packed) {
         hd_q_conv_destroy(c);
         return NULL;
     }
@@ -88,6 +95,8 @@ void hd_q_conv_destroy(hd_q_conv *c) {
     if (!c) return;
     hd_q_pack_free(&c->pack);
     free(c->w);
+    free(c->w8);
+    free(c->panel);
     free(c->bias);
     free(c->scale);
     free(c->part);
@@ -104,8 +113,20 @@ static void run_unit(void *arg, int64_t i, int thread) {
     const hd_q_conv *c = u->c;
     uint8_t *s = u->scratch + c->scratch_bytes * (size_t)thread;
     int64_t split = i % c->n_splits, rest = i / c->n_splits;
-    (c->method == HD_Q_DEPTH ? hd_q_depth_unit : hd_q_dense_unit)(u, rest / c->n_strips,
-                                                                  rest % c->n_strips, split, s);
+    int64_t image = rest / c->n_strips, strip = rest % c->n_strips;
+    switch (c->method) {
+    case HD_Q_DEPTH:
+        hd_q_depth_unit(u, image, strip, split, s);
+        break;
+    case HD_Q_DOT:
+        c->dot->dense_unit(u, image, strip, split, s);
+        break;
+    case HD_Q_DOT_DEPTH:
+        c->dot->depth_unit(u, image, strip, split, s);
+        break;
+    default:
+        hd_q_dense_unit(u, image, strip, split, s);
+    }
 }
 
 void hd_q_conv_run(const hd_q_conv *c, const void *x, const void *other, void *y, void *scratch) {

@@ -2,8 +2,9 @@
  * last tensors, bit-equal to golden (docs/numerics.md) on every processor that hd_q_available().
  *
  * Layout "last": [N][H][W][C] bytes, dense. A matrix [M,K] is one image of M x 1 pixels, K
- * channels. Sums are exact: weights are packed so that no sum of int16 saturates (cpu_int8_pack.h),
- * and sums of int32 wrap as golden's do. Nothing here allocates in run.
+ * channels. Sums are exact: products are added in int32 (cpu_int8_dot.h), or weights are packed so
+ * that no sum of int16 saturates (cpu_int8_pack.h); sums of int32 wrap as golden's do. Nothing here
+ * allocates in run.
  */
 #ifndef HD_CPU_REF_CPU_INT8_H
 #define HD_CPU_REF_CPU_INT8_H
@@ -15,6 +16,9 @@
 #include "compiler/ir/window.h"
 
 bool hd_q_available(void); /* the kernels below run on this processor */
+/* Sums of the widest vpdpbusd that convolutions may use: 16 (AVX-512 VNNI), 8 (AVX-VNNI), 0 = none:
+ * what the processor has, and at most what HEDDLE_VNNI says. */
+int hd_q_lanes(void);
 
 struct hd_q_out { /* y = requant(v, zp, lo, hi), stored as i8 or u8 */
     int32_t zp, lo, hi;
@@ -37,6 +41,7 @@ struct hd_q_conv_desc {
     const float *scale;  /* [M], finite */
     int32_t x_zp;        /* in the range of x's type: padding is stored as it */
     bool x_signed;
+    int lanes; /* sums of the widest vpdpbusd that may be used; the processor has it */
     struct hd_q_out out;
     bool has_sum;        /* a qadd behind it: a = this result, b = `other` at run */
     struct hd_q_sum sum; /* ... and then `out` is what a is clamped to */

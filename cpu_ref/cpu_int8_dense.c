@@ -114,9 +114,9 @@ static bool pack_words(hd_q_conv *c) {
     return ok;
 }
 
-bool hd_q_dense_pack(hd_q_conv *c) {
+bool hd_q_runs(hd_q_conv *c) {
     const struct hd_window *v = &c->d.v;
-    bool rows = (v->dx == 1 || v->kw == 1) && c->d.group == 1, good = false;
+    bool rows = (v->dx == 1 || v->kw == 1) && c->d.group == 1;
     c->n_runs = rows ? v->kh : v->kh * v->kw;
     c->run_len = rows ? v->kw * v->c : c->cg;
     c->run_at = hd_q_grab((size_t)c->n_runs, sizeof *c->run_at);
@@ -124,6 +124,12 @@ bool hd_q_dense_pack(hd_q_conv *c) {
     for (int64_t r = 0; r < c->n_runs; r++)
         c->run_at[r] = rows ? r * v->dy * c->wp * v->c
                             : (r / v->kw * v->dy * c->wp + r % v->kw * v->dx) * v->c;
+    return true;
+}
+
+bool hd_q_dense_pack(hd_q_conv *c) {
+    bool good = false;
+    if (!hd_q_runs(c)) return false;
     if (!pack_bytes(c, &good) || (!good && !pack_words(c))) return false;
     int64_t n_blocks = c->blocks * c->d.group;
     int64_t bytes = good ? hd_ceil_div(c->pack.n_quads * 32, n_blocks)
@@ -149,7 +155,7 @@ static void pad(const hd_q_conv *c, uint8_t *s, int64_t at, int64_t n) {
         memset(s + at, c->zero, (size_t)n);
 }
 
-static void copy_strip(const hd_q_conv *c, const uint8_t *image, int64_t oy0, uint8_t *s) {
+void hd_q_copy_strip(const hd_q_conv *c, const uint8_t *image, int64_t oy0, uint8_t *s) {
     const struct hd_window *v = &c->d.v;
     int64_t row_len = c->wp * v->c, at = 0;
     for (int64_t r = 0; r < c->rows; r++, at += row_len) {
@@ -404,7 +410,7 @@ void hd_q_dense_unit(const struct hd_q_unit *u, int64_t image, int64_t strip, in
     int64_t size = words ? 2 : 1, tile = words ? WORDS_TILE : TILE;
     int64_t right = (c->gather ? 1 : v->sx) * v->c * size, down = v->sy * c->wp * v->c * size;
     if (c->gather) n_px *= n_rows, n_rows = 1; /* rows follow each other like pixels */
-    copy_strip(c, u->x + image * v->h * v->w * v->c, oy0, s);
+    hd_q_copy_strip(c, u->x + image * v->h * v->w * v->c, oy0, s);
     int64_t y0 = (image * v->oh + oy0) * v->ow * c->d.m_all;
     struct q_tail t = q_tail_of(c->d.out, c->d.has_sum ? &c->d.sum : NULL, c->small);
     int64_t n_tiles = hd_ceil_div(n_px, tile);

@@ -112,7 +112,8 @@ static hd_status describe(struct hd_cpu_plan *p, const struct hd_node *n, struct
                                  .x_zp = (int32_t)zp,
                                  .x_signed = x->dtype == HD_I8,
                                  .m_all = w->dim[0],
-                                 .group = 1};
+                                 .group = 1,
+                                 .lanes = hd_q_lanes()};
     int64_t lowest = d->x_signed ? -128 : 0; /* padding is stored as the zero point */
     if (!d->w || !d->bias || !d->scale || !is_byte(x) || zp < lowest || zp > lowest + 255 ||
         (w->dtype != HD_I8 && w->dtype != HD_I16) || !out_of(p, n, &d->out) ||
@@ -157,12 +158,17 @@ static bool sums_are_small(const struct hd_q_conv_desc *d) {
     return true;
 }
 
-/* oneDNN's kernel for it, where that is exact; NULL = ours. */
+/* Would oneDNN's kernel be faster than ours, and as exact? */
+static bool onednn_is_better(const struct hd_cpu_plan *p, const struct hd_q_conv_desc *d) {
+    if (!p->dnnl || d->wide || !p->dnnl->exact_int8(p->dnnl_engine)) return false;
+    if (d->lanes && !p->dnnl->has_amx(p->dnnl_engine)) return false;
+    return sums_are_small(d) && hd_cpu_trial_int8(p->dnnl, p->dnnl_engine);
+}
+
+/* oneDNN's kernel for it; NULL = ours. */
 static hd_dnnl_op *onednn_conv(const struct hd_cpu_plan *p, const struct hd_q_conv_desc *d,
                                int32_t type_lo, int32_t type_hi) {
-    if (!p->dnnl || d->wide || !p->dnnl->exact_int8(p->dnnl_engine) || !sums_are_small(d) ||
-        !hd_cpu_trial_int8(p->dnnl, p->dnnl_engine))
-        return NULL;
+    if (!onednn_is_better(p, d)) return NULL;
     const struct hd_window *v = &d->v;
     struct hd_dnnl_qconv q = {.n = v->n,
                               .c = v->c,

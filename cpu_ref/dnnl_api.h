@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HD_DNNL_API = 2, HD_DNNL_RANK = 8, HD_DNNL_POSTS = 8 };
+enum { HD_DNNL_API = 3, HD_DNNL_RANK = 8, HD_DNNL_POSTS = 8 };
 
 enum hd_dnnl_post_kind {
     HD_POST_SUM, /* y += what dst held */
@@ -105,6 +105,7 @@ struct hd_dnnl_api {
     /* its sums are exact where the processor has VNNI or AMX; elsewhere pairs of products saturate
      */
     bool (*exact_int8)(void *engine);
+    bool (*has_amx)(void *engine); /* ... and they are of AMX */
     hd_dnnl_op *(*qconv)(void *engine, const struct hd_dnnl_qconv *d);
     hd_dnnl_op *(*matmul)(void *engine, const struct hd_dnnl_matmul *d);
     hd_dnnl_op *(*pool)(void *engine, const struct hd_dnnl_pool *d);

@@ -107,6 +107,12 @@ static bool exact_int8(void *e) {
     return isa >= dnnl_cpu_isa_avx512_core_vnni || isa == dnnl_cpu_isa_avx2_vnni;
 }
 
+static bool has_amx(void *e) {
+    dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
+    (void)e;
+    return isa >= dnnl_cpu_isa_avx512_core_amx && isa != dnnl_cpu_isa_avx2_vnni;
+}
+
 static const char *engine_isa(void *e) {
     return ((struct hd_dnnl_engine *)e)->isa;
 }
@@ -252,6 +258,7 @@ const struct hd_dnnl_api hd_dnnl_api_table = {
     .same_blocks = same_blocks,
     .conv = hd_dnnl_conv_op,
     .exact_int8 = exact_int8,
+    .has_amx = has_amx,
     .qconv = hd_dnnl_qconv_op,
     .matmul = hd_dnnl_matmul_op,
     .pool = hd_dnnl_pool_op,

@@ -6,6 +6,8 @@ FLAGS_cpu_ref/cpu_int8_map.c := -O3 -mavx2 -mfma
 FLAGS_cpu_ref/cpu_int8_dense.c := -O3 -mavx2 -mfma
 FLAGS_cpu_ref/cpu_int8_depth.c := -O3 -mavx2 -mfma
 FLAGS_cpu_ref/cpu_int8_pack.c := -O3 -mavx2 -mfma
+FLAGS_cpu_ref/cpu_int8_dot16.c := -O3 -mavx512f -mavx512bw -mavx512vl -mavx512vnni
+FLAGS_cpu_ref/cpu_int8_dot8.c  := -O3 -mavx2 -mfma -mavxvnni
 FLAGS_cpu_ref/cpu_reduce.c   := -O3
 FLAGS_cpu_ref/cpu_rnn_run.c  := -O3 -mavx2 -mfma -ffp-contract=fast
 endif

@@ -115,11 +115,14 @@ static uint8_t *random_bytes(size_t n) {
     return p;
 }
 
-/* Sizes of a window along one axis; `out` is at least 1. */
+enum window { ANY, ONE, THREE };
+
+/* Sizes of a window along one axis; `out` is at least 1. kind: any, of size 1, or the frequent one
+ * of size 3. */
 static void random_axis(int64_t *size, int64_t *k, int64_t *s, int64_t *d, int64_t *before,
-                        int64_t *out, bool one) {
-    *k = one ? 1 : between(1, below(4) ? 3 : 7);
-    *s = between(1, 3), *d = below(4) ? 1 : 2;
+                        int64_t *out, enum window kind) {
+    *k = kind == ANY ? between(1, below(4) ? 3 : 7) : kind == ONE ? 1 : 3;
+    *s = between(1, kind == THREE ? 2 : 3), *d = kind == THREE || below(4) ? 1 : 2;
     *before = below(2) ? below((int)*k) : 0;
     int64_t reach = (*k - 1) * *d + 1, after = below(2) ? below((int)*k) : 0;
     *size = between((int)hd_max(1, reach - *before - after), 20);
@@ -130,9 +133,10 @@ static void make(struct test *t, int number) {
     struct hd_q_conv_desc *d = &t->d;
     struct hd_window *v = &d->v;
     memset(t, 0, sizeof *t);
-    bool depthwise = number % 3 == 0, one = below(3) == 0;
-    random_axis(&v->h, &v->kh, &v->sy, &v->dy, &v->pt, &v->oh, one);
-    random_axis(&v->w, &v->kw, &v->sx, &v->dx, &v->pl, &v->ow, one);
+    bool depthwise = number % 3 == 0;
+    enum window kind = number % 4 == 0 ? THREE : below(3) == 0 ? ONE : ANY;
+    random_axis(&v->h, &v->kh, &v->sy, &v->dy, &v->pt, &v->oh, kind);
+    random_axis(&v->w, &v->kw, &v->sx, &v->dx, &v->pl, &v->ow, kind);
     v->n = between(1, 2);
     d->group = depthwise ? pick(2, between(2, 40), 32 * between(1, 2)) : pick(1, 1, between(1, 4));
     int64_t cg = depthwise ? 1 : between(1, 40), mg = depthwise ? 1 : between(1, 40);
@@ -157,9 +161,9 @@ static void make(struct test *t, int number) {
     t->w8 = malloc(n_w);
     int32_t *bias = malloc((size_t)d->m_all * sizeof *bias);
     float *scale = malloc((size_t)d->m_all * sizeof *scale);
-    enum kind kind = (enum kind)below(N_KINDS);
+    enum kind weights = (enum kind)below(N_KINDS);
     for (size_t i = 0; i < n_w; i++) {
-        t->w16[i] = (int16_t)weight_of(kind, d->wide ? 255 : 127, (int)i);
+        t->w16[i] = (int16_t)weight_of(weights, d->wide ? 255 : 127, (int)i);
         t->w8[i] = (int8_t)t->w16[i];
     }
     d->w = d->wide ? (const void *)t->w16 : t->w8;
@@ -183,14 +187,19 @@ static void destroy(struct test *t) {
     free(t->want);
 }
 
-static void convolutions(void **unused) {
-    (void)unused;
+/* With vpdpbusd of `lanes` sums, or without. */
+static void convolutions_with(int lanes) {
     if (!hd_q_available()) skip();
+    if (lanes && hd_q_lanes() < lanes) {
+        printf("int8, %d sums: this processor has %d\n", lanes, hd_q_lanes());
+        skip();
+    }
     assert_true(hd_threads_open(2));
     for (int i = 0; i < CASES; i++) {
         struct test t;
         state = (uint32_t)i;
         make(&t, i);
+        t.d.lanes = lanes;
         const struct hd_window *v = &t.d.v;
         hd_q_conv *c = hd_q_conv_create(&t.d, 1 + i % 2);
         assert_non_null(c);
@@ -206,6 +215,21 @@ static void convolutions(void **unused) {
         free(scratch);
         destroy(&t);
     }
+}
+
+static void convolutions(void **unused) {
+    (void)unused;
+    convolutions_with(0);
+}
+
+static void convolutions_of_8(void **unused) {
+    (void)unused;
+    convolutions_with(8);
+}
+
+static void convolutions_of_16(void **unused) {
+    (void)unused;
+    convolutions_with(16);
 }
 
 /* ---- packing -------------------------------------------------------------------------------- */
@@ -262,7 +286,9 @@ static void packing(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(convolutions), cmocka_unit_test(packing)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(convolutions), cmocka_unit_test(convolutions_of_8),
+        cmocka_unit_test(convolutions_of_16), cmocka_unit_test(packing)};
     return cmocka_run_group_tests_name("int8", tests, NULL, NULL);
 }
 
