@@ -169,16 +169,17 @@ static void d_dense_unit(const struct hd_q_unit *u, int64_t image, int64_t strip
         const uint8_t *row = x, *next = x, *px[TILE];
         d_finish_fn *finish = d_finish_of[p->n_b - 1][d_kind_of(&t, p)];
         vec sum[TILE * ACROSS];
-        for (int64_t i = 0, at = 0, ox = 0; i < n_tiles; i++) {
-            int64_t out = y0 + at * c->d.m_all + p->first, end = (i + 1) * n_px / n_tiles;
-            int n = 0;
-            for (; at < end; at++) {
-                px[n++] = next;
+        const int64_t each = n_px / n_tiles, rest = n_px % n_tiles; /* pixels of a tile */
+        int64_t out = y0 + p->first, ox = 0, n;
+        for (int64_t i = 0; i < n_tiles; i++, out += n * c->d.m_all) {
+            n = each + (i < rest);
+            for (int64_t k = 0; k < n; k++) {
+                px[k] = next;
                 next += right;
                 if (++ox == width) ox = 0, next = row += down;
             }
             d_sums_of[p->n_b - 1][n - 1](c, p, px, sum);
-            finish(c, &t, p, n, u->other ? u->other + out : NULL, u->y + out, sum);
+            finish(c, &t, p, (int)n, u->other ? u->other + out : NULL, u->y + out, sum);
         }
     }
 }

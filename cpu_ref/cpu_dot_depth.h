@@ -57,10 +57,14 @@ D_INLINE void d_depth_tile(const hd_q_conv *c, const struct d_tail *t, const str
         d_depth_3x3(c, p, n_px, sx, x, sum);
     else
         d_depth_any(c, p, n_px, x, sum);
-    if (d_kind_of(t, p) == D_PLAIN)
+    if (d_kind_of(t, p) == D_PLAIN) { /* in registers */
         d_finish(c, t, p, 1, D_PLAIN, n_px, NULL, y, sum);
-    else
-        d_finish_1_D_ANY(c, t, p, n_px, other, y, sum);
+        return;
+    }
+    vec kept[TILE];
+#pragma GCC unroll 8
+    for (int i = 0; i < n_px; i++) kept[i] = sum[i];
+    d_finish_1_D_ANY(c, t, p, n_px, other, y, kept);
 }
 
 typedef void d_depth_fn(const hd_q_conv *c, const struct d_tail *t, const struct hd_q_panel *p,
@@ -93,6 +97,7 @@ static void d_depth_unit(const struct hd_q_unit *u, int64_t image, int64_t strip
     hd_q_copy_strip(c, u->x + image * v->h * v->w * v->c, oy0, s);
     const struct d_tail t = d_tail_of(c);
     const int64_t n_tiles = hd_ceil_div(v->ow, TILE);
+    const int64_t each = v->ow / n_tiles, rest = v->ow % n_tiles; /* pixels of a tile */
     for (int64_t row = 0; row < n_rows; row++)
         for (const struct hd_q_panel *p = c->panel + first; p < c->panel + last; p++) {
             int64_t out = (image * v->oh + oy0 + row) * v->ow * v->c + p->first;
@@ -100,7 +105,7 @@ static void d_depth_unit(const struct hd_q_unit *u, int64_t image, int64_t strip
             d_depth_fn *const *tile_of = d_depth_of[near ? v->sx : 0];
             for (int64_t i = 0, px = 0, n; i < n_tiles; i++, px += n) {
                 int64_t at = out + px * v->c;
-                n = (i + 1) * v->ow / n_tiles - px;
+                n = each + (i < rest);
                 tile_of[n - 1](c, &t, p, x + px * v->sx * v->c, u->other ? u->other + at : NULL,
                                u->y + at);
             }
