@@ -38,26 +38,45 @@ static struct clipped clip(const struct hd_window *v, int64_t oy, int64_t ox) {
     return k;
 }
 
+/* `width` bytes at p, constant after inlining: 32, 16 or 8; the rest is zero. 0: n, fewer than 8.
+ */
+Q_INLINE __m256i load_bytes(const uint8_t *p, const int width, int64_t n) {
+    if (width == 32) return _mm256_loadu_si256((const __m256i *)p);
+    if (width == 16) return _mm256_zextsi128_si256(_mm_loadu_si128((const __m128i *)p));
+    uint64_t v = 0;
+    memcpy(&v, p, width ? 8 : (size_t)n);
+    return _mm256_zextsi128_si256(_mm_cvtsi64_si128((long long)v));
+}
+
+/* Channels c .. of a window's maximum, at least `width` of them. Signed bytes are compared with
+ * their top bit flipped. */
+Q_INLINE void max_of(const struct hd_window *v, const struct clipped *k, const uint8_t *from,
+                     const int width, int64_t n, __m256i flip, uint8_t *y) {
+    __m256i m = _mm256_setzero_si256();
+    for (int64_t ky = k->y0; ky < k->y1; ky++)
+        for (int64_t kx = k->x0; kx < k->x1; kx++) {
+            const uint8_t *p = from + (ky * v->dy * v->w + kx * v->dx) * v->c;
+            m = _mm256_max_epu8(m, _mm256_xor_si256(load_bytes(p, width, n), flip));
+        }
+    bool any = k->y0 < k->y1 && k->x0 < k->x1;
+    if (any) m = _mm256_xor_si256(m, flip);
+    q_store_32(y, m, width ? width : n);
+}
+
 void hd_q_maxpool_run(const struct hd_window *v, bool is_signed, const void *x, void *y) {
+    const __m256i flip = _mm256_set1_epi8(is_signed ? -128 : 0);
     uint8_t *out = y;
     for (int64_t n = 0; n < v->n; n++)
         for (int64_t oy = 0; oy < v->oh; oy++)
             for (int64_t ox = 0; ox < v->ow; ox++, out += v->c) {
                 struct clipped k = clip(v, oy, ox);
-                const uint8_t *image = (const uint8_t *)x + n * v->h * v->w * v->c;
-                bool any = k.y0 < k.y1 && k.x0 < k.x1;
-                for (int64_t c = 0; c < v->c; c += 16) {
-                    int64_t left = v->c - c;
-                    __m256i m = _mm256_set1_epi16(any ? -32768 : 0);
-                    for (int64_t ky = k.y0; ky < k.y1; ky++)
-                        for (int64_t kx = k.x0; kx < k.x1; kx++) {
-                            int64_t iy = oy * v->sy + ky * v->dy - v->pt,
-                                    ix = ox * v->sx + kx * v->dx - v->pl;
-                            m = _mm256_max_epi16(
-                                m, q_load_n(image + (iy * v->w + ix) * v->c + c, left, is_signed));
-                        }
-                    q_store_n(out + c, m, is_signed, left);
-                }
+                const uint8_t *from = (const uint8_t *)x + n * v->h * v->w * v->c +
+                                      ((oy * v->sy - v->pt) * v->w + ox * v->sx - v->pl) * v->c;
+                int64_t c = 0;
+                for (; c + 32 <= v->c; c += 32) max_of(v, &k, from + c, 32, 32, flip, out + c);
+                if (c + 16 <= v->c) max_of(v, &k, from + c, 16, 16, flip, out + c), c += 16;
+                if (c + 8 <= v->c) max_of(v, &k, from + c, 8, 8, flip, out + c), c += 8;
+                if (c < v->c) max_of(v, &k, from + c, 0, v->c - c, flip, out + c);
             }
 }
 
@@ -124,22 +143,62 @@ Q_INLINE __m256 no_nan(__m256 v) {
     return _mm256_and_ps(v, _mm256_cmp_ps(v, v, _CMP_ORD_Q));
 }
 
+/* n <= 16 floats as int16 in order. */
+Q_INLINE __m256i quantized(const float *p, int64_t n, __m256 scale, const struct hd_q_out *o) {
+    float t[16] = {0};
+    if (n < 16) p = memcpy(t, p, (size_t)n * sizeof *t);
+    /* slots: channels 0-3 and 8-11 in the first vector */
+    __m256 a = _mm256_loadu_ps(p), b = _mm256_loadu_ps(p + 8);
+    __m256 f0 = no_nan(_mm256_div_ps(_mm256_permute2f128_ps(a, b, 0x20), scale));
+    __m256 f1 = no_nan(_mm256_div_ps(_mm256_permute2f128_ps(a, b, 0x31), scale));
+    return q_requant(f0, f1, o);
+}
+
+/* Images: three planes -> [pixels][3]. turn: where each of 48 bytes comes from in each plane. */
+static void quantize_3(int64_t pixels, const float *x, __m256 scale, const struct hd_q_out *o,
+                       const __m128i turn[9], uint8_t *y) {
+    for (int64_t i = 0; i < pixels; i += 16, y += 48) {
+        int64_t left = hd_min(16, pixels - i);
+        __m128i plane[3], part[3];
+        for (int ch = 0; ch < 3; ch++) {
+            __m256i q = quantized(x + ch * pixels + i, left, scale, o);
+            __m128i lo = _mm256_castsi256_si128(q), hi = _mm256_extracti128_si256(q, 1);
+            plane[ch] = o->is_signed ? _mm_packs_epi16(lo, hi) : _mm_packus_epi16(lo, hi);
+        }
+        for (int k = 0; k < 3; k++) {
+            part[k] = _mm_setzero_si128();
+            for (int ch = 0; ch < 3; ch++) {
+                __m128i from = _mm_shuffle_epi8(plane[ch], turn[3 * k + ch]);
+                part[k] = _mm_or_si128(part[k], from);
+            }
+        }
+        memcpy(y, part, (size_t)left * 3);
+    }
+}
+
+static void quantize_images(int64_t n, int64_t pixels, const float *x, __m256 scale,
+                            const struct hd_q_out *o, uint8_t *y) {
+    uint8_t bytes[9][16];
+    __m128i turn[9];
+    memset(bytes, 0x80, sizeof bytes); /* makes 0 */
+    for (uint8_t k = 0; k < 48; k++) bytes[k / 16 * 3 + k % 3][k % 16] = k / 3;
+    memcpy(turn, bytes, sizeof turn);
+    for (; n > 0; n--, x += 3 * pixels, y += 3 * pixels) quantize_3(pixels, x, scale, o, turn, y);
+}
+
 void hd_q_quantize_run(int64_t n, int64_t c, int64_t pixels, const float *x, float scale,
                        struct hd_q_out o, void *y) {
     __m256 s = _mm256_set1_ps(scale);
+    if (c == 3) {
+        quantize_images(n, pixels, x, s, &o, y);
+        return;
+    }
     for (int64_t plane = 0; plane < n * c; plane++) {
         const float *p = x + plane * pixels;
         uint8_t *q = (uint8_t *)y + plane / c * pixels * c + plane % c;
         for (int64_t i = 0; i < pixels; i += 16) {
             int64_t left = hd_min(16, pixels - i);
-            float t[16] = {0};
-            const float *from = p + i;
-            if (left < 16) from = memcpy(t, from, (size_t)left * sizeof *t);
-            /* slots: channels 0-3 and 8-11 in the first vector */
-            __m256 a = _mm256_loadu_ps(from), b = _mm256_loadu_ps(from + 8);
-            __m256 f0 = no_nan(_mm256_div_ps(_mm256_permute2f128_ps(a, b, 0x20), s));
-            __m256 f1 = no_nan(_mm256_div_ps(_mm256_permute2f128_ps(a, b, 0x31), s));
-            __m256i v = q_requant(f0, f1, &o);
+            __m256i v = quantized(p + i, left, s, &o);
             if (c == 1) {
                 q_store_n(q + i, v, o.is_signed, left);
             } else {
