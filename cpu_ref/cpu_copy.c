@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "runtime/base/num.h"
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum { TILE = 32 };
 
@@ -22,10 +25,50 @@ TRANSPOSE(uint16_t)
 TRANSPOSE(uint32_t)
 TRANSPOSE(uint64_t)
 
+#ifdef __SSE2__
+static inline __attribute__((always_inline)) void interleave(const __m128i v[16], __m128i w[16]) {
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) {
+        w[2 * i] = _mm_unpacklo_epi8(v[i], v[i + 8]);
+        w[2 * i + 1] = _mm_unpackhi_epi8(v[i], v[i + 8]);
+    }
+}
+
+/* 16 x 16 bytes: four times, vectors i and i + 8 are interleaved. */
+static void turn_16(uint8_t *d, const uint8_t *s, int64_t ds, int64_t ss) {
+    __m128i v[16], w[16];
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; i++) v[i] = _mm_loadu_si128((const __m128i *)(s + i * ss));
+    interleave(v, w);
+    interleave(w, v);
+    interleave(v, w);
+    interleave(w, v);
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; i++) _mm_storeu_si128((__m128i *)(d + i * ds), v[i]);
+}
+
+/* At least 16 rows and columns; the last ones of each are turned twice where 16 does not divide. */
+static void transpose_bytes(uint8_t *d, const uint8_t *s, int64_t rows, int64_t cols, int64_t ds,
+                            int64_t ss) {
+    enum { SIDE = 64 };
+    for (int64_t r0 = 0; r0 < rows; r0 += SIDE)
+        for (int64_t c0 = 0; c0 < cols; c0 += SIDE)
+            for (int64_t r = r0; r < hd_min(rows, r0 + SIDE); r += 16)
+                for (int64_t c = c0; c < hd_min(cols, c0 + SIDE); c += 16) {
+                    int64_t row = hd_min(r, rows - 16), col = hd_min(c, cols - 16);
+                    turn_16(d + col * ds + row, s + row * ss + col, ds, ss);
+                }
+}
+#else
+#define transpose_bytes transpose_uint8_t
+#endif
+
 /* d[c * ds + r] = s[r * ss + c] */
 static void transpose(void *d, const void *s, int64_t rows, int64_t cols, int64_t ds, int64_t ss,
                       int size) {
-    if (size == 1)
+    if (size == 1 && rows >= 16 && cols >= 16)
+        transpose_bytes(d, s, rows, cols, ds, ss);
+    else if (size == 1)
         transpose_uint8_t(d, s, rows, cols, ds, ss);
     else if (size == 2)
         transpose_uint16_t(d, s, rows, cols, ds, ss);
