@@ -145,6 +145,20 @@ ALL_KINDS(FINISH_OF, 2)
 static d_sums_fn *const d_sums_of[][TILE] = {ALL_SIZES(ALL_SUMS, SUMS_NAME)};
 static d_finish_fn *const d_finish_of[][D_KINDS] = {ALL_SIZES(ALL_KINDS, FINISH_NAME)};
 
+/* Sums as they are, or as floats: the other thing that may come of them. */
+static void d_put_sums(const hd_q_conv *c, const struct hd_q_panel *p, int n_px, uint8_t *y,
+                       const vec *sum) {
+    for (int i = 0; i < n_px; i++, y += 4 * c->d.m_all)
+        for (int64_t b = 0; b < p->n_b; b++) {
+            vec v = *sum++;
+            vecf f = D(cvtepi32_ps)(v);
+            uint8_t part[FULL];
+            d_store(part, v);
+            if (c->d.result == HD_Q_FLOAT) memcpy(part, &f, sizeof f);
+            d_copy_n(y + b * FULL, part, 4 * hd_min(LANES, p->n - b * LANES));
+        }
+}
+
 static void d_dense_unit(const struct hd_q_unit *u, int64_t image, int64_t strip, int64_t split,
                          uint8_t *s) {
     const hd_q_conv *c = u->c;
@@ -179,7 +193,10 @@ static void d_dense_unit(const struct hd_q_unit *u, int64_t image, int64_t strip
                 if (++ox == width) ox = 0, next = row += down;
             }
             d_sums_of[p->n_b - 1][n - 1](c, p, px, sum);
-            finish(c, &t, p, (int)n, u->other ? u->other + out : NULL, u->y + out, sum);
+            if (c->d.result != HD_Q_REQUANT)
+                d_put_sums(c, p, (int)n, u->y + 4 * out, sum);
+            else
+                finish(c, &t, p, (int)n, u->other ? u->other + out : NULL, u->y + out, sum);
         }
     }
 }

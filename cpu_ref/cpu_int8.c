@@ -35,6 +35,13 @@ void hd_q_weights(const hd_q_conv *c, int64_t m, int16_t *to) {
         }
 }
 
+bool hd_q_offsets_fit(const struct hd_window *v) {
+    int64_t row = hd_max(v->pl + v->w, (v->ow - 1) * v->sx + (v->kw - 1) * v->dx + 1);
+    int64_t bytes = 0;
+    return !__builtin_mul_overflow(row, 4 * hd_max(v->c, 32), &bytes) &&
+           !__builtin_mul_overflow(bytes, (v->kh - 1) * v->dy + 1, &bytes) && bytes < INT32_MAX;
+}
+
 /* Rows of a strip: what fits the budget; more strips when there would be fewer than threads. */
 static void choose_strips(hd_q_conv *c) {
     const struct hd_window *v = &c->d.v;
@@ -69,8 +76,12 @@ hd_q_conv *hd_q_conv_create(const struct hd_q_conv_desc *d, int threads) {
     int64_t products = v->n * v->oh * v->ow * d->m_all * (v->c / d->group) * v->kh * v->kw;
     c->cg = v->c / d->group;
     c->mg = d->m_all / d->group;
-    bool depth = c->cg == 1 && c->mg == 1 && v->c > 1;
+    bool sums = d->result != HD_Q_REQUANT, depth = c->cg == 1 && c->mg == 1 && v->c > 1 && !sums;
     c->dot = hd_q_dot_fits(d) ? hd_q_dot_of(d->lanes) : NULL;
+    if (sums && !c->dot) {
+        hd_q_conv_destroy(c);
+        return NULL;
+    }
     c->threads = products < (c->dot && !depth ? PARALLEL_MIN_DOT : PARALLEL_MIN) ? 1 : threads;
     c->gather = v->kh == 1 && v->kw == 1 && !depth;
     c->flip = d->x_signed ? 0x80 : 0;
@@ -78,7 +89,7 @@ hd_q_conv *hd_q_conv_create(const struct hd_q_conv_desc *d, int threads) {
     c->wp = c->gather ? v->ow : (v->ow - 1) * v->sx + (v->kw - 1) * v->dx + 1;
     if (!c->gather && (!depth || c->dot)) c->wp = hd_max(c->wp, v->pl + v->w);
     c->small = true;
-    for (int64_t m = 0; m < d->m_all; m++)
+    for (int64_t m = 0; m < d->m_all && !sums; m++)
         c->small = c->small && d->scale[m] > -0.5f && d->scale[m] < 0.5f;
     bool packed = c->dot ? (depth ? hd_q_dot_depth_pack(c) : hd_q_dot_pack(c))
                          : (depth ? hd_q_depth_pack(c) : hd_q_dense_pack(c));
@@ -104,8 +115,14 @@ void hd_q_conv_destroy(hd_q_conv *c) {
     free(c);
 }
 
+/* In front of the scratch of threads: what the bias is in this run. */
+static size_t bias_bytes(const hd_q_conv *c) {
+    size_t n = c->d.result == HD_Q_REQUANT ? 0 : (size_t)c->n_bias;
+    return (n * sizeof(int32_t) + 63) / 64 * 64;
+}
+
 size_t hd_q_conv_scratch(const hd_q_conv *c) {
-    return c->scratch_bytes * (size_t)c->threads;
+    return c->scratch_bytes * (size_t)c->threads + bias_bytes(c);
 }
 
 static void run_unit(void *arg, int64_t i, int thread) {
@@ -127,6 +144,17 @@ static void run_unit(void *arg, int64_t i, int thread) {
     default:
         hd_q_dense_unit(u, image, strip, split, s);
     }
+}
+
+void hd_q_conv_run_sums(const hd_q_conv *c, const void *x, int32_t x_zp, void *y, void *scratch) {
+    hd_q_conv now = *c;
+    struct hd_q_unit u = {&now, x, NULL, y, (uint8_t *)scratch + bias_bytes(c)};
+    now.d.x_zp = x_zp;
+    now.zero = x_zp + c->flip;
+    now.bias = scratch;
+    for (int64_t i = 0; i < c->n_bias; i++)
+        now.bias[i] = (int32_t)(0 - (uint32_t)now.zero * (uint32_t)c->bias[i]);
+    hd_parallel(c->threads, c->d.v.n * c->n_strips * c->n_splits, run_unit, &u);
 }
 
 void hd_q_conv_run(const hd_q_conv *c, const void *x, const void *other, void *y, void *scratch) {

@@ -20,6 +20,9 @@ bool hd_q_available(void); /* the kernels below run on this processor */
  * what the processor has, and at most what HEDDLE_VNNI says. */
 int hd_q_lanes(void);
 
+/* The kernels keep places inside a window as int32 offsets in bytes. */
+bool hd_q_offsets_fit(const struct hd_window *v);
+
 struct hd_q_out { /* y = requant(v, zp, lo, hi), stored as i8 or u8 */
     int32_t zp, lo, hi;
     bool is_signed;
@@ -30,6 +33,12 @@ struct hd_q_sum { /* y = requant((a - a_zp) * a_scale + (b - b_zp) * b_scale) */
     float a_scale, b_scale;
     bool a_signed, b_signed;
     struct hd_q_out out;
+};
+
+enum hd_q_result {               /* what comes of the sums; the last two only with lanes > 0 */
+                   HD_Q_REQUANT, /* bytes: requant(sum * scale) */
+                   HD_Q_INT32,
+                   HD_Q_FLOAT /* each sum, rounded to binary32 */
 };
 
 struct hd_q_conv_desc {
@@ -43,17 +52,22 @@ struct hd_q_conv_desc {
     bool x_signed;
     int lanes; /* sums of the widest vpdpbusd that may be used; the processor has it */
     struct hd_q_out out;
-    bool has_sum;        /* a qadd behind it: a = this result, b = `other` at run */
-    struct hd_q_sum sum; /* ... and then `out` is what a is clamped to */
+    enum hd_q_result result; /* not HD_Q_REQUANT: no bias, scale, x_zp, out, has_sum */
+    bool has_sum;            /* a qadd behind it: a = this result, b = `other` at run */
+    struct hd_q_sum sum;     /* ... and then `out` is what a is clamped to */
 };
 
-/* Packs weights. The arrays of `d` are not needed afterwards. NULL when memory ran out. */
+/* Packs weights. The arrays of `d` are not needed afterwards. NULL when memory ran out, or when no
+ * kernel is there for `result`. */
 typedef struct hd_q_conv hd_q_conv;
 hd_q_conv *hd_q_conv_create(const struct hd_q_conv_desc *d, int threads);
 void hd_q_conv_destroy(hd_q_conv *c);
 size_t hd_q_conv_scratch(const hd_q_conv *c); /* bytes, for all threads; 64-byte aligned */
 /* x, y, other: layout last. */
 void hd_q_conv_run(const hd_q_conv *c, const void *x, const void *other, void *y, void *scratch);
+
+/* The same when the result is sums, and the zero point of x is only known now. */
+void hd_q_conv_run_sums(const hd_q_conv *c, const void *x, int32_t x_zp, void *y, void *scratch);
 
 void hd_q_sum_run(const struct hd_q_sum *s, const void *a, const void *b, void *y, int64_t n);
 /* y = requant((x - x_zp) * scale) */
@@ -70,6 +84,8 @@ void hd_q_mean_run(int64_t n, int64_t pixels, int64_t c, bool x_signed, int32_t 
  * y = requant(x / scale) */
 void hd_q_quantize_run(int64_t n, int64_t c, int64_t pixels, const float *x, float scale,
                        struct hd_q_out out, void *y);
+/* DynamicQuantizeLinear: y u8, its scale and zero point from the range of x; docs/numerics.md */
+void hd_q_dynamic_run(const float *x, int64_t n, uint8_t *y, float *scale, uint8_t *zp);
 /* y = (x - zp) * scale */
 void hd_q_dequantize_run(const void *x, bool x_signed, int32_t zp, float scale, float *y,
                          int64_t n);

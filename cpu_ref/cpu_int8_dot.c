@@ -46,8 +46,13 @@ bool hd_q_dot_fits(const struct hd_q_conv_desc *d) {
 
 /* ---- packing -------------------------------------------------------------------------------- */
 
-/* Bias and scale of channel m at `at`, less the zero point's part; sum: of its weights. */
+/* Bias and scale of channel m at `at`, less the zero point's part; sum: of its weights, which
+ * stands for the bias where the zero point comes with the operand. */
 static void put_tail(hd_q_conv *c, int64_t at, int64_t m, uint32_t sum) {
+    if (c->d.result != HD_Q_REQUANT) {
+        c->bias[at] = (int32_t)sum;
+        return;
+    }
     c->bias[at] = (int32_t)((uint32_t)c->d.bias[m] - (uint32_t)c->zero * sum);
     c->scale[at] = c->d.scale[m];
 }
@@ -78,6 +83,7 @@ static bool cut_panels(hd_q_conv *c, int64_t groups, int64_t n, int across, int6
                                                 .weights = (g * vectors + at) * per};
             at += n_b;
         }
+    c->n_bias = all * lanes;
     c->w8 = grab(all * per, 1);
     c->bias = grab(all * lanes, sizeof *c->bias);
     c->scale = grab(all * lanes, sizeof *c->scale);

@@ -47,6 +47,7 @@ struct hd_q_conv {
     const struct hd_q_dot *dot; /* NULL = AVX2 */
     struct hd_q_panel *panel;   /* dot: of each group */
     int8_t *w8;                 /* dot */
+    int64_t n_bias;             /* dot: elements */
     int32_t *bias; /* [group][block][channel]: less the zero point's part where bytes are used */
     float *scale;
     size_t scratch_bytes; /* of one thread */

@@ -210,6 +210,29 @@ void hd_q_quantize_run(int64_t n, int64_t c, int64_t pixels, const float *x, flo
     }
 }
 
+void hd_q_dynamic_run(const float *x, int64_t n, uint8_t *y, float *scale, uint8_t *zp) {
+    __m256 least = _mm256_setzero_ps(), most = least;
+    float lo[8], hi[8], min = 0, max = 0;
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) { /* of a NaN the second operand is taken */
+        __m256 v = _mm256_loadu_ps(x + i);
+        least = _mm256_min_ps(v, least);
+        most = _mm256_max_ps(v, most);
+    }
+    _mm256_storeu_ps(lo, least);
+    _mm256_storeu_ps(hi, most);
+    for (int k = 0; k < 8; k++) min = lo[k] < min ? lo[k] : min, max = hi[k] > max ? hi[k] : max;
+    for (; i < n; i++) min = x[i] < min ? x[i] : min, max = x[i] > max ? x[i] : max;
+    float s = max == min ? 1.0f : (max - min) / 255.0f;
+    struct hd_q_out o = {hd_requant(0.0f - min / s, 0, 0, 255), 0, 255, false};
+    for (i = 0; i < n; i += 16) {
+        int64_t left = hd_min(16, n - i);
+        q_store_n(y + i, quantized(x + i, left, _mm256_set1_ps(s), &o), false, left);
+    }
+    *scale = s;
+    *zp = (uint8_t)o.zp;
+}
+
 void hd_q_dequantize_run(const void *x, bool x_signed, int32_t zp, float scale, float *y,
                          int64_t n) {
     const uint8_t *p = x;

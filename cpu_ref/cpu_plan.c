@@ -308,8 +308,8 @@ static hd_status plan_nodes(struct hd_cpu_plan *p) {
     const int *order = mem.order;
     size_t n = mem.n_order;
     static hd_status (*const maker[])(struct hd_cpu_plan *, int, bool *) = {
-        hd_cpu_tuned,     hd_cpu_int8,  hd_cpu_dnnl,  hd_cpu_move,
-        hd_cpu_recurrent, hd_cpu_loops, hd_cpu_reduce};
+        hd_cpu_tuned, hd_cpu_int8,      hd_cpu_dynamic, hd_cpu_dnnl,
+        hd_cpu_move,  hd_cpu_recurrent, hd_cpu_loops,   hd_cpu_reduce};
     for (size_t i = 0; i < n; i++) {
         if (!p->wanted[order[i]] || p->done[order[i]]) continue;
         bool taken = false;

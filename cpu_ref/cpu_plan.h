@@ -9,6 +9,7 @@
  * Step makers are asked in this order for every node; the first that takes it makes its steps:
  *   hd_cpu_tuned     works with a schedule that is faster (cpu_tuned.c), where --db gives one
  *   hd_cpu_int8      integer kernels (cpu_int8.c), oneDNN's where it is exact
+ *   hd_cpu_dynamic   integer operands that are quantised while they run (cpu_dynamic.c)
  *   hd_cpu_dnnl      oneDNN: convolutions, products, pools, with what follows fused in
  *   hd_cpu_move      copies: reshape, transpose, concat, slices
  *   hd_cpu_recurrent LSTM and GRU (cpu_rnn_run.c)
@@ -149,6 +150,7 @@ void hd_cpu_copy_step(struct hd_cpu_plan *p, int from, int to, size_t bytes);
 /* Step makers: *out_taken tells whether they took the node. */
 hd_status hd_cpu_tuned(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_int8(struct hd_cpu_plan *p, int node, bool *out_taken);
+hd_status hd_cpu_dynamic(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_dnnl(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_move(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_recurrent(struct hd_cpu_plan *p, int node, bool *out_taken);

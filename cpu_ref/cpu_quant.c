@@ -78,14 +78,6 @@ static int find_sum(const struct hd_cpu_plan *p, const struct hd_node *n,
     return user;
 }
 
-/* The kernels keep places inside a window as int32 offsets in bytes. */
-static bool offsets_fit(const struct hd_window *v) {
-    int64_t row = hd_max(v->pl + v->w, (v->ow - 1) * v->sx + (v->kw - 1) * v->dx + 1);
-    int64_t bytes = 0;
-    return !__builtin_mul_overflow(row, 4 * hd_max(v->c, 32), &bytes) &&
-           !__builtin_mul_overflow(bytes, (v->kh - 1) * v->dy + 1, &bytes) && bytes < INT32_MAX;
-}
-
 /* The scales of all n channels; one may stand for all. NULL = not constant, or not finite. */
 static const float *scales_of(struct hd_cpu_plan *p, int id, int64_t n) {
     const float *s = hd_cpu_const(p, id);
@@ -139,7 +131,7 @@ static hd_status describe(struct hd_cpu_plan *p, const struct hd_node *n, struct
         TRY(hd_window_get(p->ctx, n, x, w->dim + 2, &d->v));
         d->group = hd_attr_int(n, "group", 1);
     }
-    *out_fits = offsets_fit(&d->v);
+    *out_fits = hd_q_offsets_fit(&d->v);
     return HD_OK;
 }
 
