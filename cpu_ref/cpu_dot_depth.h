@@ -93,7 +93,7 @@ static void d_depth_unit(const struct hd_q_unit *u, int64_t image, int64_t strip
     const struct hd_window *v = &c->d.v;
     int64_t oy0 = strip * c->strip, n_rows = hd_min(c->strip, v->oh - oy0);
     int64_t first = c->blocks * split / c->n_splits, last = c->blocks * (split + 1) / c->n_splits;
-    const bool near = v->kh == 3 && v->kw == 3 && v->dx == 1 && v->sx <= 2;
+    const bool near = c->n_runs == 1 && v->kh == 3 && v->kw == 3 && v->dx == 1 && v->sx <= 2;
     hd_q_copy_strip(c, u->x + image * v->h * v->w * v->c, oy0, s);
     const struct d_tail t = d_tail_of(c);
     const int64_t n_tiles = hd_ceil_div(v->ow, TILE);

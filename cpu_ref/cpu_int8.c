@@ -77,7 +77,7 @@ hd_q_conv *hd_q_conv_create(const struct hd_q_conv_desc *d, int threads) {
     c->cg = v->c / d->group;
     c->mg = d->m_all / d->group;
     bool sums = d->result != HD_Q_REQUANT, depth = c->cg == 1 && c->mg == 1 && v->c > 1 && !sums;
-    c->dot = hd_q_dot_fits(d) ? hd_q_dot_of(d->lanes) : NULL;
+    c->dot = hd_q_dot_pieces(d) ? hd_q_dot_of(d->lanes) : NULL;
     if (sums && !c->dot) {
         hd_q_conv_destroy(c);
         return NULL;

@@ -33,15 +33,17 @@ int hd_q_lanes(void) {
     return dot ? dot->lanes : 0;
 }
 
-bool hd_q_dot_fits(const struct hd_q_conv_desc *d) {
+int hd_q_dot_pieces(const struct hd_q_conv_desc *d) {
     const struct hd_window *v = &d->v;
     int64_t n = d->m_all * (v->c / d->group) * v->kh * v->kw;
-    bool fits = true;
+    int least = 0, most = 0;
     for (int64_t i = 0; d->wide && i < n; i++) {
         int w = ((const int16_t *)d->w)[i];
-        fits = fits && w >= INT8_MIN && w <= INT8_MAX;
+        least = w < least ? w : least;
+        most = w > most ? w : most;
     }
-    return fits;
+    if (least < 2 * INT8_MIN || most > 2 * INT8_MAX) return 0;
+    return least < INT8_MIN || most > INT8_MAX ? 2 : 1;
 }
 
 /* ---- packing -------------------------------------------------------------------------------- */
@@ -98,15 +100,38 @@ static bool in_place(const hd_q_conv *c) {
            (v->oh - 1) * v->sy < v->h && (v->ow - 1) * v->sx < v->w;
 }
 
+/* Weights of two pieces: all runs are walked a second time. False = no memory. */
+static bool walk_twice(hd_q_conv *c) {
+    int64_t n = c->n_runs, *at = calloc((size_t)(2 * n), sizeof *at);
+    for (int64_t r = 0; at && r < 2 * n; r++) at[r] = c->run_at[r % n];
+    free(c->run_at);
+    c->run_at = at;
+    c->n_runs = 2 * n;
+    return at;
+}
+
+/* The first piece of a weight, and `far` bytes on what is left of it. */
+static void put_weight(int8_t *to, int16_t w, int pieces, int64_t far) {
+    int8_t first = (int8_t)hd_max(INT8_MIN, hd_min(w, INT8_MAX));
+    *to = first;
+    if (pieces > 1) to[far] = (int8_t)(w - first);
+}
+
 bool hd_q_dot_pack(hd_q_conv *c) {
+    const int pieces = hd_q_dot_pieces(&c->d);
     c->method = HD_Q_DOT;
     c->direct = in_place(c);
     if (!hd_q_runs(c)) return false;
     const int lanes = c->dot->lanes;
     int64_t fours = hd_ceil_div(c->run_len, 4), all = c->n_runs * c->run_len;
     int16_t *w = malloc((size_t)all * sizeof *w); /* of one channel */
+    const int64_t piece = c->n_runs * fours * lanes * 4;
+    if (pieces > 1 && !walk_twice(c)) {
+        free(w);
+        return false;
+    }
     const int across = lanes == 16 ? ACROSS_16 : ACROSS_8;
-    bool ok = cut_panels(c, c->d.group, c->mg, across, c->n_runs * fours * lanes * 4) && w;
+    bool ok = cut_panels(c, c->d.group, c->mg, across, pieces * piece) && w;
     for (int64_t i = 0; ok && i < c->blocks * c->d.group; i++) {
         const struct hd_q_panel *p = &c->panel[i];
         for (int64_t ch = 0; ch < p->n; ch++) {
@@ -115,7 +140,8 @@ bool hd_q_dot_pack(hd_q_conv *c) {
             for (int64_t k = 0; k < all; k++) {
                 int64_t four = k / c->run_len * fours + k % c->run_len / 4;
                 int64_t to = (four * p->n_b + ch / lanes) * lanes + ch % lanes;
-                c->w8[p->weights + to * 4 + k % c->run_len % 4] = (int8_t)w[k];
+                put_weight(c->w8 + p->weights + to * 4 + k % c->run_len % 4, w[k], pieces,
+                           p->n_b * piece);
                 sum += (uint32_t)w[k];
             }
             put_tail(c, p->at + ch, p->first + ch, sum);
@@ -135,14 +161,18 @@ bool hd_q_dot_depth_pack(hd_q_conv *c) {
     for (int64_t r = 0; c->run_at && r < c->n_runs; r++)
         c->run_at[r] = 4 * r * v->dy * c->wp * v->c;
     int16_t *w = malloc((size_t)taps * sizeof *w); /* of one channel */
-    bool ok = cut_panels(c, 1, v->c, 1, c->n_runs * v->kw * lanes * 4) && c->run_at && w;
+    const int pieces = hd_q_dot_pieces(&c->d);
+    const int64_t piece = c->n_runs * v->kw * lanes * 4;
+    bool ok = c->run_at && w && (pieces == 1 || walk_twice(c));
+    ok = ok && cut_panels(c, 1, v->c, 1, pieces * piece);
     for (int64_t m = 0; ok && m < v->c; m++) {
         const struct hd_q_panel *p = &c->panel[m / lanes];
         uint32_t sum = 0;
         hd_q_weights(c, m, w);
         for (int64_t tap = 0; tap < taps; tap++) {
             int64_t ky = tap / v->kw, column = ky / 4 * v->kw + tap % v->kw;
-            c->w8[p->weights + (column * lanes + m % lanes) * 4 + ky % 4] = (int8_t)w[tap];
+            put_weight(c->w8 + p->weights + (column * lanes + m % lanes) * 4 + ky % 4, w[tap],
+                       pieces, piece);
             sum += (uint32_t)w[tap];
         }
         put_tail(c, p->at + m % lanes, m, sum);

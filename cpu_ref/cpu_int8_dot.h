@@ -38,8 +38,9 @@ static inline int hd_q_dot_tile(int lanes, int n_b) {
 
 /* The widest form of at most `most` sums that this processor has; NULL = none. */
 const struct hd_q_dot *hd_q_dot_of(int most);
-bool hd_q_dot_fits(const struct hd_q_conv_desc *d); /* its weights are those of int8 */
-bool hd_q_dot_pack(hd_q_conv *c);                   /* c->dot is set; false = no memory */
+/* How many sums of int8 its weights are: 1 or 2; 0 = more. */
+int hd_q_dot_pieces(const struct hd_q_conv_desc *d);
+bool hd_q_dot_pack(hd_q_conv *c); /* c->dot is set; false = no memory */
 bool hd_q_dot_depth_pack(hd_q_conv *c);
 
 #endif
