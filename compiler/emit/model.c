@@ -224,7 +224,7 @@ static void describe_places(struct hd_lowering *lo) {
             .n = t->rows ? t->h : t->n,
             .h = t->rows ? 1 : t->h,
             .w = t->w,
-            .c = t->c,
+            .c = hd_lane(t, t->c), /* more than its channels: it is left out of comparisons */
             .c_pad = t->cp,
             .pt = t->pt,
             .pb = t->pb,

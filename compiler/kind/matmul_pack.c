@@ -13,10 +13,12 @@
 /* Weights of output tile nt that are not 0 for a word of the operand's pixels. */
 static bool reads_word(const struct hd_lowering *lo, const struct hd_layer *l,
                        const struct hd_weights *w, int nt, int word) {
-    int n = (int)lo->m->n, k = (int)lo->m->k, c = lo->tensors[l->in[0]].c / l->groups;
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    int n = (int)lo->m->n, k = (int)lo->m->k, c = x->c / l->groups;
+    int behind = hd_channels_in(x, word * k), to = hd_channels_in(x, (word + 1) * k);
     for (int oc = nt * n; oc < l->oc && oc < (nt + 1) * n; oc++) {
         int first = oc / (l->oc / l->groups) * c; /* channel of its group */
-        int from = (int)hd_max(0, word * k - first), end = (int)hd_min(c, (word + 1) * k - first);
+        int from = (int)hd_max(0, behind - first), end = (int)hd_min(c, to - first);
         for (int plane = 0; plane < l->planes; plane++) {
             const int8_t *row = w->w + ((int64_t)plane * l->oc + oc) * c * w->taps;
             for (int64_t i = (int64_t)from * w->taps; i < (int64_t)end * w->taps; i++)
@@ -47,7 +49,7 @@ static bool words_do(const struct hd_layer *l, const bool *reads, int words, int
 static void find_words(const struct hd_lowering *lo, struct hd_layer *l, const struct hd_weights *w,
                        struct hd_packed *own) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
-    int words = x->gathered ? 1 : (int)hd_ceil_div(x->c, lo->m->k), most = 0;
+    int words = x->gathered ? 1 : (int)hd_ceil_div(hd_lane(x, x->c), lo->m->k), most = 0;
     bool *reads = hd_new_array(lo->arena, bool, (size_t)(l->nts * words));
     int *first = hd_new_array(lo->arena, int, (size_t)l->nts);
     own->first = first;
@@ -127,8 +129,9 @@ static void place_tap(const struct hd_lowering *lo, const struct hd_layer *l, in
  * returns their sum. */
 static uint32_t pack_channel(struct hd_lowering *lo, const struct hd_layer *l, const int8_t *row,
                              int oc, int plane) {
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     int k = (int)lo->m->k, taps = l->kh * l->kw, lead = hd_group_lane(lo, l, oc);
-    int group_in = lo->tensors[l->in[0]].c / l->groups;
+    int group_in = x->c / l->groups;
     int phases = l->ppw > 1 ? hd_layer_phases(l) : 1;
     uint32_t sum = 0;
     for (int i = 0; i < group_in * taps; i++) sum += (uint32_t)(int32_t)row[i];
@@ -136,9 +139,9 @@ static uint32_t pack_channel(struct hd_lowering *lo, const struct hd_layer *l, c
         for (int kx = 0; kx < l->kw; kx++)
             for (int ic = 0, run; ic < group_in; ic += run) {
                 const int8_t *from = row + (ic * l->kh + ky) * l->kw + kx;
-                run = group_in - ic; /* lanes that follow each other */
+                run = x->lane ? 1 : group_in - ic; /* lanes that follow each other */
                 for (int f = 0, word, lane; f < phases; f++) {
-                    place_tap(lo, l, f, ky, kx, lead + ic, &word, &lane);
+                    place_tap(lo, l, f, ky, kx, lead + hd_lane(x, ic), &word, &lane);
                     if (run > k - lane) run = k - lane;
                     if (word < 0) continue;
                     uint8_t *to = hd_packed_byte(lo, l, oc, plane, word, lane);

@@ -17,7 +17,8 @@ enum { HD_ARENA_ALIGN = 256, HD_XM_ALIGN = 64 };
 struct hd_mtensor {
     int tensor; /* graph id of the first of them */
     int n, h, w, c, cp;
-    int bytes; /* of a pixel that are its own: cp, but of a part of another tensor */
+    int bytes;       /* of a pixel that are its own: cp, but of a part of another tensor */
+    const int *lane; /* of each channel; NULL: they lie side by side (share.c) */
     /* A part of tensor `base` (-1: none), which is none itself: from channel at_c, row at_row and
      * image at_img of it. cp and padding are the whole's (share.c) */
     int base, at_c, at_row, at_img;
@@ -42,6 +43,12 @@ struct hd_mtensor {
     int word_rows;           /* > 0: it is also stored as words of WM, in groups of so many rows */
     bool words_by_reader;    /* its maker cannot do that, so its first reader does */
 };
+/* Lane of a channel, or of the first lane behind all of them. */
+static inline int hd_lane(const struct hd_mtensor *t, int c) {
+    return !t->lane ? c : c < t->c ? t->lane[c] : t->lane[t->c - 1] + 1;
+}
+/* Channels that lie in the first so many lanes. */
+int hd_channels_in(const struct hd_mtensor *t, int lanes);
 struct hd_layer;
 struct hd_kind; /* kind.h */
 enum { HD_LAYER_INPUTS = 16 };
@@ -156,6 +163,7 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     size_t n_tensors, cap_tensors;
     int *tensor_of;           /* graph tensor -> mtensor, -1 */
     struct hd_share *share;   /* per graph tensor */
+    const int **lanes;        /* per graph tensor: hd_mtensor.lane */
     bool *shares;             /* per node: it moves nothing, its tensors share storage */
     bool *strides;            /* per node: only addressing, of products around it (bmm.c) */
     bool *chained;            /* per node: a move that is part of the move behind it (move.c) */
@@ -186,6 +194,8 @@ bool hd_strides_through(const struct hd_node *n);
 /* From the view of its operand to that of its result, or back; false when there is none. */
 bool hd_strided_through(const hd_graph *g, const struct hd_node *n, bool back,
                         struct hd_strided *v);
+/* A transpose or reshape whose result lies byte for byte as its operand does. */
+bool hd_same_bytes(const struct hd_lowering *lo, const struct hd_node *n);
 struct hd_pixels hd_pixel_form(const struct hd_lowering *lo, int tensor, const int *users,
                                size_t n_users, int whole, struct hd_pixels asked);
 struct hd_tile_bytes {

@@ -41,6 +41,12 @@ bool hd_constant_shape(const struct hd_lowering *lo, int tensor, struct hd_mtens
     return lo->g->tensors[tensor].data && shape(lo, tensor, out);
 }
 
+int hd_channels_in(const struct hd_mtensor *t, int lanes) {
+    int c = t->lane ? 0 : lanes;
+    while (t->lane && c < t->c && t->lane[c] < lanes) c++;
+    return c;
+}
+
 struct hd_mtensor *hd_mtensor_root(struct hd_lowering *lo, struct hd_mtensor *t) {
     return t->base < 0 ? t : &lo->tensors[t->base];
 }

@@ -3,18 +3,24 @@
 #include "compiler/layer/layer.h"
 #include "runtime/base/num.h"
 
-bool hd_strided_of(const struct hd_lowering *lo, int tensor, struct hd_strided *out) {
+/* A tensor of images or of rows where it lies. */
+static bool storage(const struct hd_lowering *lo, int tensor, struct hd_strided *out) {
     const struct hd_tensor *t = &lo->g->tensors[tensor];
     struct hd_mtensor m;
-    if (!hd_machine_shape(lo, tensor, &m) || !m.rows) return false;
+    if (!hd_machine_shape(lo, tensor, &m)) return false;
     int64_t step = hd_round_up(m.c, hd_max(lo->m->k, lo->m->n));
+    int channels = m.rows ? t->rank - 1 : 1;
     *out = (struct hd_strided){.rank = t->rank, .pixel = step};
     for (int i = t->rank - 1; i >= 0; i--) {
         out->size[i] = t->dim[i];
-        out->step[i] = i == t->rank - 1 ? 1 : step;
-        if (i < t->rank - 1) step *= t->dim[i];
+        out->step[i] = i == channels ? 1 : step;
+        if (i != channels) step *= t->dim[i];
     }
     return true;
+}
+
+bool hd_strided_of(const struct hd_lowering *lo, int tensor, struct hd_strided *out) {
+    return lo->rows[tensor] && storage(lo, tensor, out);
 }
 
 /* The same elements with other sizes, where every new dimension has one distance. */
@@ -76,5 +82,15 @@ bool hd_strided_through(const hd_graph *g, const struct hd_node *n, bool back,
                         struct hd_strided *v) {
     if (n->op == HD_IR_reshape) return reshape(v, &g->tensors[back ? n->in[0] : n->out[0]]);
     permute(g, n, back, v);
+    return true;
+}
+
+bool hd_same_bytes(const struct hd_lowering *lo, const struct hd_node *n) {
+    struct hd_strided x, y;
+    if (!hd_strides_through(n) || !storage(lo, n->in[0], &x) || !storage(lo, n->out[0], &y) ||
+        x.pixel != y.pixel || !hd_strided_through(lo->g, n, false, &x))
+        return false;
+    for (int i = 0; i < y.rank; i++)
+        if (y.size[i] > 1 && x.step[i] != y.step[i]) return false;
     return true;
 }

@@ -309,8 +309,9 @@ static int add_mtensor(struct partition *p, int tensor) {
     HD_ASSERT(state ? hd_state_shape(lo, tensor, t)
                     : hd_machine_shape(lo, tensor, t) || hd_constant_shape(lo, tensor, t));
     t->tensor = tensor;
+    t->lane = lo->lanes[tensor];
     struct hd_pixels form = {t->cp, false};
-    if (!state) form = pixel_form(p, tensor, t->c);
+    if (!state) form = pixel_form(p, tensor, hd_lane(t, t->c));
     t->cp = form.cp, t->gathered = form.gathered;
     t->bytes = t->cp;
     if (lo->g->tensors[tensor].data) pack_constant(lo, t);
@@ -369,7 +370,7 @@ static void note_reader(struct hd_lowering *lo, const struct hd_layer *l) {
 static void note_padding(struct hd_lowering *lo, const struct hd_layer *l) {
     struct hd_mtensor *part = &lo->tensors[l->in[0]], *x = hd_mtensor_root(lo, part);
     int bottom = hd_layer_row(l, 0) + hd_layer_rows(l, l->oh) - part->h;
-    int right = hd_layer_col(l, 0) + hd_layer_cols(l, l->ow) - x->w;
+    int right = hd_layer_col(l, 0) + hd_layer_cols(l, l->ow) - part->w;
     if (part->h < x->h && (l->pt > 0 || bottom > 0)) x->pads_agree = false; /* its neighbours */
     if (l->pt > 0 || l->pl > 0 || bottom > 0 || right > 0) {
         if ((x->pt || x->pb || x->pl || x->pr) && x->pad_value != l->pad_value)
@@ -499,6 +500,7 @@ hd_status hd_partition(struct hd_lowering *lo) {
     lo->layers = p.layers = hd_new_array(lo->arena, struct hd_layer, most);
     lo->tensor_of = hd_new_array(lo->arena, int, lo->g->n_tensors ? lo->g->n_tensors : 1);
     lo->share = hd_new_array(lo->arena, struct hd_share, lo->g->n_tensors + 1);
+    lo->lanes = hd_new_array(lo->arena, const int *, lo->g->n_tensors + 1);
     lo->shares = hd_new_array(lo->arena, bool, n + 1);
     lo->strides = hd_new_array(lo->arena, bool, n + 1);
     lo->chained = hd_new_array(lo->arena, bool, n + 1);

@@ -7,9 +7,10 @@
  * The operands of a concat are written straight into their places of its result, and the readers
  * of a split or slice read their places of its operand. That takes: places that begin with a whole
  * word and a whole vector; writers that write nothing but their own lanes, so all operands of a
- * concat but the last fill their words; makers in the same program; and each tensor inside one
- * other at most. Along the channels the parts are slices of each pixel, along rows or images they
- * are runs of them.
+ * concat but the last fill their words, or lanes behind them stay unused, where only products read
+ * the result; makers in the same program; and each tensor inside one other at most. Along the
+ * channels the parts are slices of each pixel, along rows or images they are runs of them. A
+ * transpose or reshape that leaves every byte where it is, is a part that is the whole.
  */
 #include "compiler/partition/partition.h"
 #include "runtime/base/num.h"
@@ -37,8 +38,9 @@ static void put(struct hd_lowering *lo, int part, int whole, enum way way, int a
                                         .img = way == IMAGES ? (int)at : 0};
 }
 
-static bool whole_words(const struct hd_lowering *lo, int64_t channels) {
-    return channels % hd_max(lo->m->k, lo->m->n) == 0;
+/* Lanes of so many channels: whole words and vectors. */
+static int64_t lanes_of(const struct hd_lowering *lo, int64_t channels) {
+    return hd_round_up(channels, hd_max(lo->m->k, lo->m->n));
 }
 
 static bool knows_parts(const hd_graph *g, const struct hd_node *n) {
@@ -46,12 +48,21 @@ static bool knows_parts(const hd_graph *g, const struct hd_node *n) {
     return k && k->takes_parts;
 }
 
-/* All its readers on the machine do. */
+/* Its result is its operand in another shape (share_whole). */
+static bool reshapes(const struct hd_lowering *lo, int node) {
+    return lo->shares[node] && hd_same_bytes(lo, &lo->g->nodes[node]);
+}
+
+/* All its readers on the machine do, also those of it in another shape. */
 static bool readers_know(const struct hd_lowering *lo, int tensor, const int *steps) {
     int user[64];
     size_t n = hd_graph_users(lo->g, tensor, user, 64);
-    for (size_t i = 0; i < n && i < 64; i++)
-        if (steps[user[i]] % 2 && !knows_parts(lo->g, &lo->g->nodes[user[i]])) return false;
+    for (size_t i = 0; i < n && i < 64; i++) {
+        const struct hd_node *reader = &lo->g->nodes[user[i]];
+        bool knows = reshapes(lo, user[i]) ? readers_know(lo, reader->out[0], steps)
+                                           : knows_parts(lo->g, reader);
+        if (steps[user[i]] % 2 && !knows) return false;
+    }
     return n <= 64;
 }
 
@@ -69,27 +80,78 @@ static bool has_shape(const struct hd_lowering *lo, int tensor, bool rows) {
     return hd_machine_shape(lo, tensor, &m) && lo->rows[tensor] == rows;
 }
 
+/* A dense layer, or a convolution without groups: its weights have a place for each channel. */
+static bool packs_channels(const struct hd_lowering *lo, const struct hd_node *n) {
+    const struct hd_kind *k = hd_kind_of(lo->g, n);
+    return k &&
+           ((k->packs_pixels && k->packs_pixels(n)) || (k->flat && k->flat(lo, n) != HD_FLAT_NONE));
+}
+
+/* Cycles of MX for each pixel of y if its readers take so many words of K channels more; INT64_MAX:
+ * some of them cannot leave lanes out. */
+static int64_t gap_cycles(const struct hd_lowering *lo, int y, int64_t words, int step,
+                          const int *steps) {
+    const hd_graph *g = lo->g;
+    int user[64];
+    size_t n = hd_graph_users(g, y, user, 64);
+    int64_t cycles = 0;
+    for (size_t i = 0; i < n && i < 64; i++) {
+        const struct hd_node *r = &g->nodes[user[i]];
+        if (steps[user[i]] != step || r->in[0] != y || !packs_channels(lo, r)) return INT64_MAX;
+        const struct hd_tensor *w = &g->tensors[r->in[1]];
+        cycles +=
+            words * hd_ceil_div(w->dim[0], lo->m->n) * hd_tensor_elems(w) / w->dim[0] / w->dim[1];
+    }
+    return n > 64 || hd_graph_is_output(g, y) ? INT64_MAX : cycles;
+}
+
+/* Channels of a concat whose operands do not fill their words: each begins with a word, and lanes
+ * between them belong to none. false: that is impossible, or costs more than moving the data. */
+static bool leave_gaps(struct hd_lowering *lo, const struct hd_node *n, int axis, int step,
+                       const int *steps) {
+    const hd_graph *g = lo->g;
+    int y = n->out[0], c = (int)g->tensors[y].dim[axis], at = 0, lane = 0;
+    int *lanes = hd_new_array(lo->arena, int, (size_t)c);
+    double moved = 0;
+    for (int i = 0; i < n->n_in; i++) {
+        int of = (int)g->tensors[n->in[i]].dim[axis];
+        for (int k = 0; k < of; k++) lanes[at++] = lane + k;
+        lane += (int)lanes_of(lo, of);
+        moved += hd_run_cycles(lo, of);
+    }
+    int64_t words = hd_ceil_div(lane, lo->m->k) - hd_ceil_div(c, lo->m->k);
+    if (g->tensors[y].dtype == HD_I16 || lo->opt->keep_all ||
+        hd_name_listed(&lo->opt->keep, n->name) ||
+        (double)gap_cycles(lo, y, words, step, steps) > moved)
+        return false;
+    lo->lanes[y] = lanes;
+    return true;
+}
+
 static bool share_concat(struct hd_lowering *lo, const struct hd_node *n, int step,
                          const int *steps) {
     const hd_graph *g = lo->g;
     int y = n->out[0], axis = (int)hd_attr_int(n, "axis", 0);
     if (axis < 0) axis += g->tensors[y].rank;
     enum way way = way_of(lo, y, axis);
+    bool whole = true;
     if (way == NO_WAY || !has_shape(lo, y, lo->rows[y])) return false;
     for (int i = 0; i < n->n_in; i++) {
         int x = n->in[i];
+        int64_t size = g->tensors[x].dim[axis];
         if (!has_shape(lo, x, lo->rows[y]) || lo->share[x].base >= 0 ||
             !made_here(lo, x, step, steps) || !readers_know(lo, x, steps))
             return false;
-        if (way == CHANNELS && i + 1 < n->n_in && !whole_words(lo, g->tensors[x].dim[axis]))
-            return false;
+        if (i + 1 < n->n_in && lanes_of(lo, size) != size) whole = false;
         for (int k = 0; k < i; k++)
             if (n->in[k] == x) return false;
     }
+    if (way == CHANNELS && !whole && !leave_gaps(lo, n, axis, step, steps)) return false;
     int64_t at = 0;
     for (int i = 0; i < n->n_in; i++) {
+        int64_t size = g->tensors[n->in[i]].dim[axis];
         put(lo, n->in[i], y, way, axis, at);
-        at += g->tensors[n->in[i]].dim[axis];
+        at += lo->lanes[y] ? lanes_of(lo, size) : size;
     }
     return true;
 }
@@ -131,10 +193,11 @@ static bool share_parts(struct hd_lowering *lo, const struct hd_node *n, int ste
     enum way way = way_of(lo, x, axis);
     int64_t first = at;
     if (way == NO_WAY) return false;
+    if (way != CHANNELS && reshapes(lo, g->tensors[x].producer)) return false; /* other rows */
     for (int o = 0; o < n->n_out; o++) {
         int y = n->out[o];
         if (y < 0 || !has_shape(lo, y, lo->rows[x]) || lo->share[y].base >= 0 ||
-            !readers_know(lo, y, steps) || (way == CHANNELS && !whole_words(lo, at)))
+            !readers_know(lo, y, steps) || (way == CHANNELS && lanes_of(lo, at) != at))
             return false;
         at += g->tensors[y].dim[axis];
     }
@@ -145,12 +208,28 @@ static bool share_parts(struct hd_lowering *lo, const struct hd_node *n, int ste
     return true;
 }
 
+/* The whole tensor under another shape: an image that is read as rows, say. */
+static bool share_whole(struct hd_lowering *lo, const struct hd_node *n, int step,
+                        const int *steps) {
+    int x = n->in[0], y = n->out[0], maker = lo->g->tensors[x].producer;
+    struct hd_mtensor a, b;
+    if (!hd_same_bytes(lo, n) || maker < 0 || steps[maker] != step) return false;
+    hd_machine_shape(lo, x, &a), hd_machine_shape(lo, y, &b);
+    if (b.h * b.w * b.n == 1 || (a.rows == b.rows && a.h == b.h && a.w == b.w)) return false;
+    if (!lo->shares[maker] && hd_is_move(lo->g, &lo->g->nodes[maker])) return false;
+    if (lo->share[x].base >= 0 && !readers_know(lo, y, steps)) return false;
+    put(lo, y, x, CHANNELS, 0, 0);
+    return true;
+}
+
 bool hd_share_node(struct hd_lowering *lo, int node, const int *steps) {
     const struct hd_node *n = &lo->g->nodes[node];
     if (n->op == HD_IR_concat)
         lo->shares[node] = share_concat(lo, n, steps[node], steps);
     else if (n->op == HD_IR_split || n->op == HD_IR_slice)
         lo->shares[node] = share_parts(lo, n, steps[node], steps);
+    else
+        lo->shares[node] = share_whole(lo, n, steps[node], steps);
     return lo->shares[node];
 }
 
@@ -162,6 +241,8 @@ void hd_share_uses(struct hd_lowering *lo) {
         struct hd_mtensor *t = &lo->tensors[i], *r = hd_mtensor_root(lo, t);
         t->kept = hd_is_kept(lo, t);
         if (r == t) continue;
+        bool same = t->w == r->w && (t->n == r->n || t->h == r->h); /* rows of it, not a shape */
+        if (!same && (r->pt || r->pb || r->pl || r->pr)) r->pads_agree = false;
         r->kept = r->kept || t->kept;
         r->made = (int)hd_max(r->made, t->def);
         r->comes_in = r->comes_in || t->comes_in;

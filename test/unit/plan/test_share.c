@@ -1,0 +1,91 @@
+/* Shared storage (partition/share.c): channels of a concat with gaps between its parts, and images
+ * that are read as rows and back. Golden's results are the ISS's, whatever moves. */
+#include "test/unit/plan/convolution.h"
+
+static int layers(const hd_model *m, const char *op) {
+    int n = 0;
+    for (int i = 0; i < m->n_layers; i++) n += !strcmp(m->layers[i].op, op);
+    return n;
+}
+
+static int convolve(hd_graph *g, int x, const char *name, int64_t c, int64_t oc, int64_t k) {
+    const struct conv_shape s = {
+        .c = c, .kernel = {k, k}, .stride = {1, 1}, .pad = {k / 2, k / 2}, .oc = oc};
+    return add_convolution(g, x, &s, name);
+}
+
+/* Parts that do not fill their words cost their readers words of zeros, or a move. */
+static void gaps(void **state) {
+    (void)state;
+    static const struct {
+        int64_t a, b, kernel, oc;
+        int moves;
+        bool pool; /* it reads the concat, too */
+    } cases[] = {
+        {24, 20, 1, 40, 0, false},                            /* four words, not three */
+        {8, 40, 1, 16, 0, false},  {30, 16, 3, 16, 0, false}, /* as many words */
+        {8, 8, 3, 16, 1, false},                              /* nine words more */
+        {24, 20, 1, 40, 1, true},
+    };
+    hd_ctx *ctx = hd_ctx_create();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int tiny = 0; tiny < 2; tiny++) {
+            int64_t a = cases[i].a, b = cases[i].b, two[2] = {2, 2}, one[2] = {1, 1};
+            hd_graph *g = hd_graph_create();
+            int x = add_input(g, 16, 9, 7), y = hd_graph_tensor(g, "joined", HD_I8, 0, NULL);
+            int in[2] = {convolve(g, x, "a", 16, a, 1), convolve(g, x, "b", 16, b, 3)};
+            int id = hd_graph_node(g, HD_IR_concat, "joined", 2, in, 1, &y);
+            hd_attr_set_int(g, id, "axis", 1);
+            if (cases[i].pool) hd_graph_output(g, add_pool(g, y, two, one, 0));
+            y = convolve(g, y, "reader", a + b, cases[i].oc, cases[i].kernel);
+            hd_model *m = golden_is_iss(ctx, ends_with(ctx, g, y), tiny ? "tiny" : "base", 64);
+            if (!tiny) assert_int_equal(layers(m, "concat"), cases[i].moves);
+            hd_model_destroy(m);
+        }
+    hd_ctx_destroy(ctx);
+}
+
+static int transpose(hd_graph *g, int x, const char *name, const int64_t *perm) {
+    int y = hd_graph_tensor(g, name, HD_I8, 0, NULL);
+    int id = hd_graph_node(g, HD_IR_transpose, name, 1, &x, 1, &y);
+    hd_attr_set_ints(g, id, "perm", 4, perm);
+    return y;
+}
+
+/* A softmax works along rows, the convolutions around it on images; the one behind it wants padding
+ * or does not. The image is a part of a concat or is none. */
+static void images_as_rows(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    for (int i = 0; i < 4; i++) {
+        bool part = i & 1;
+        hd_graph *g = hd_graph_create();
+        int x = add_input(g, 16, 9, 7), a = convolve(g, x, "a", 16, 32, 3);
+        int s = hd_graph_tensor(g, "softmax", HD_I8, 0, NULL);
+        int rows = transpose(g, a, "rows", (int64_t[]){0, 2, 3, 1});
+        int id = hd_graph_node(g, HD_IR_qsoftmax, "softmax", 1, &rows, 1, &s);
+        hd_attr_set_int(g, id, "axis", 3);
+        hd_attr_set_float(g, id, "x_scale", 0.125F), hd_attr_set_float(g, id, "scale", 250);
+        int image = transpose(g, s, "image", (int64_t[]){0, 3, 1, 2}), in[2] = {a, image};
+        int y = convolve(g, image, "y", 32, 24, i & 2 ? 1 : 3);
+        if (part) {
+            int z = hd_graph_tensor(g, "joined", HD_I8, 0, NULL);
+            in[1] = convolve(g, x, "c", 16, 16, 1);
+            id = hd_graph_node(g, HD_IR_concat, "joined", 2, in, 1, &z);
+            hd_attr_set_int(g, id, "axis", 1);
+            hd_graph_output(g, convolve(g, z, "z", 48, 16, 3));
+        } else {
+            hd_graph_output(g, convolve(g, a, "again", 32, 16, 3)); /* with padding */
+        }
+        hd_model *m = golden_is_iss(ctx, ends_with(ctx, g, y), "base", 64);
+        assert_int_equal(layers(m, "transpose"), 0);
+        assert_int_equal(layers(m, "concat"), part); /* softmax reads no parts */
+        hd_model_destroy(m);
+    }
+    hd_ctx_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(gaps), cmocka_unit_test(images_as_rows)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
