@@ -172,6 +172,7 @@ bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *l) {
         return false;
     int parts = hd_layer_dw_parts(l);
     if (parts == 1 && !dilated) return true;
+    if (parts > 1 && !lo->m->functions) return false; /* has no int32 results */
     if (pm_words(l) > hd_eighths(hd_pm_words(lo->m), hd_knob(lo)->block) ||
         l->planes * l->kh * l->kw > TAPS_MAX)
         return false;

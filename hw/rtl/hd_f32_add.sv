@@ -12,6 +12,7 @@ module hd_f32_add #(
 
   input  logic                en_i,
   input  logic                sub_i,  // 1: a - b
+  input  logic                one_i,  // a alone, which is neither subnormal nor another NaN
   input  logic [32*Lanes-1:0] a_i, b_i,
 
   output logic [32*Lanes-1:0] y_o
@@ -82,17 +83,18 @@ module hd_f32_add #(
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_order
         logic [31:0] a, b, l;
         logic [30:0] s;
-        logic        minus;
+        logic        minus, first;
         a = a_i[32 * n +: 32];
         b = b_i[32 * n +: 32] ^ {sub_i, 31'd0};
-        l = a[30:0] >= b[30:0] ? a : b;
-        s = a[30:0] >= b[30:0] ? b[30:0] : a[30:0];
-        minus = a[31] != b[31];
+        first = a[30:0] >= b[30:0] || one_i;
+        l = first ? a : b;
+        s = first ? b[30:0] : a[30:0];
+        minus = a[31] != b[31] && !one_i;
         ml[n]    = l[30:23] == 8'd0 ? 24'd0 : {1'b1, l[22:0]};
-        ms[n]    = s[30:23] == 8'd0 ? 24'd0 : {1'b1, s[22:0]};
+        ms[n]    = s[30:23] == 8'd0 || one_i ? 24'd0 : {1'b1, s[22:0]};
         ex1[n]   = l[30:23];
         // Not l - s: abc would find its bits equal to those of the comparison, and close a loop.
-        gap[n]   = a[30:0] >= b[30:0] ? a[30:23] - b[30:23] : b[30:23] - a[30:23];
+        gap[n]   = first ? a[30:23] - b[30:23] : b[30:23] - a[30:23];
         kind1[n] = {minus, l[31], l[30:23] == 8'hff,
                     l[30:23] == 8'hff && (l[22:0] != 23'd0 || (minus && s[30:23] == 8'hff))};
       end

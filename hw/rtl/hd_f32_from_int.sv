@@ -19,9 +19,10 @@ module hd_f32_from_int #(
 
   logic        en_q, raw_q;
   logic        sign [Lanes];
-  // Raw bits, or the magnitude shifted so that its first one is bit 31; bit 32 for -2^n.
-  logic [32:0] mag  [Lanes];
-  logic [7:0]  ex   [Lanes];  // biased exponent of bit 31, less 1; 0 for zero and raw bits
+  // Raw bits, or the integer shifted so that the first bit of its magnitude is bit 31: for a negative
+  // one bits are inverted and the magnitude is one less, which rounding makes up for.
+  logic [31:0] mag  [Lanes];
+  logic [7:0]  ex   [Lanes];  // biased exponent, 0 of zero; of -1 one less
 
   always_ff @(posedge clk_i) begin
     en_q  <= rst_ni && en_i;
@@ -29,26 +30,31 @@ module hd_f32_from_int #(
   end
 
   always_ff @(posedge clk_i) begin
-    // A carry out of the mantissa, and the first one, increment the exponent.
+    // A carry out of the mantissa increments the exponent.
     if (en_q)
-      for (int unsigned n = 0; n < Lanes; n++)
-        y_o[32 * n +: 32] <= {sign[n], {ex[n], 23'd0} +
-                             (raw_q ? mag[n][30:0] : 31'(mag[n][32:8])) +
-                             {30'd0, !raw_q && mag[n][7] && (mag[n][8] || mag[n][6:0] != 7'd0)}};
+      for (int unsigned n = 0; n < Lanes; n++) begin : gen_round
+        logic up;
+        // Of a negative one what is below stands for one more.
+        up = mag[n][7] != sign[n] && ((mag[n][6:0] ^ {7{sign[n]}}) != 7'd0 || mag[n][8] != sign[n]);
+        if (sign[n]) up = !mag[n][7] || (mag[n][6:0] == 7'd0 && !mag[n][8]);
+        y_o[32 * n +: 32] <= {sign[n], {ex[n], raw_q ? mag[n][22:0] : mag[n][30:8] ^ {23{sign[n]}}} +
+                                       31'(up && !raw_q)};
+      end
     if (en_i)
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_norm
-        logic [31:0] a, m, one;  // one: of the integer, to negate it
+        logic [31:0] a, m;
         logic [Bits-1:0] flipped;
-        logic [4:0]  s;  // places shifted, one too many for -2^n
+        logic [4:0]  s;  // places shifted
         a = a_i[32 * n +: 32];
         sign[n] = a[31];
-        flipped = a[Bits-1:0] ^ {Bits{sign[n]}};
-        m = raw_i ? a : 32'(flipped) << Low;
-        s = raw_i ? 5'd0 : m == 32'd0 ? 5'(Bits - 1) : hd_f32_pkg::zeros(m);
-        one = 32'(sign[n] && !raw_i) << Low;
-        mag[n] = 33'(m + one) << s;
-        // 157 - Low - s
-        ex[n]  = raw_i || (s == 5'(Bits - 1) && !a[0] && !sign[n]) ? 8'd0 : 8'(126 - Low) + {3'd0, ~s};
+        flipped = a[Bits-1:0] ^ {Bits{a[31]}};
+        s = hd_f32_pkg::zeros((32'(flipped) | 32'd1) << Low);  // of 0 as of 1
+        ex[n] = raw_i ? a[30:23] : s != 5'(Bits - 1) || flipped[0] ? 8'(127 - Low) + {3'd0, ~s} :
+                a[31] ? 8'd126 : 8'd0;
+        if (raw_i) s = 5'd0;
+        m = raw_i ? a : 32'(a[Bits-1:0]) << Low;
+        for (int unsigned i = 5; i > 0; i--) if (s[i-1]) m = m << (1 << (i - 1));  // the last bits come last
+        mag[n] = m;
       end
   end
 endmodule

@@ -67,13 +67,15 @@ module hd_f32_mul #(
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_unpack
         logic [31:0] a, b;
         logic        zero, ones;
+        logic [8:0]  e;
         a = a_i[32 * n +: 32];
         b = b_i[32 * n +: 32];
         zero = a[30:23] == 8'd0 || b[30:23] == 8'd0;
         ones = a[30:23] == 8'hff || b[30:23] == 8'hff;
         ma[n] = {1'b1, a[22:0]};
         mb[n] = {1'b1, b[22:0]};
-        ex1[n] = {2'd0, a[30:23]} + {2'd0, b[30:23]} - 10'd127;
+        e = {1'b0, a[30:23]} + {1'b0, b[30:23]} + 9'd1;  // 128 too many
+        ex1[n] = {{2{e[8:7] == 2'd0}} | {1'b0, e[8] && e[7]}, !e[7], e[6:0]};
         if (ones) ex1[n][9:7] = Inf;
         else if (zero) ex1[n][9:7] = Zero;
         kind1[n] = {a[31] ^ b[31],

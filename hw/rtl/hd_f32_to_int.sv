@@ -1,80 +1,85 @@
 // Requantisation, per lane: clamp(rint(a * 2^q) + zp, lo, hi), low byte.
 //
-// Guarantees: rint rounds half to even and saturates at +-2^30, NaN gives 0. With word_i the result
-// is rint alone, 32 bits; with raw_i the 32 bits pass unchanged.
+// Guarantees: rint rounds half to even and saturates at +-2^Bits, NaN gives 0. With word_i word_o is
+// rint alone, else the 32 bits pass there unchanged. Bits = 30 serves every zp, lo, hi; 10 those of 9
+// bits, without word_i.
 // Latency: 3 cycles.
 // Throughput: a vector a cycle.
 // Stalls: never.
 module hd_f32_to_int #(
-  parameter int unsigned Lanes = 16
+  parameter int unsigned Lanes = 16,
+  parameter int unsigned Bits  = 30  // of a magnitude
 ) (
   input  logic                clk_i, rst_ni,
 
-  input  logic                en_i, raw_i, word_i,
-  input  logic signed [5:0]   q_i,
+  input  logic                en_i, word_i,
+  input  logic [7:0]          top_i,  // biased exponent that reaches 2^(Bits - 1): 126 + Bits - q
   input  logic signed [15:0]  zp_i, lo_i, hi_i,
   input  logic [32*Lanes-1:0] a_i,
 
-  output logic [32*Lanes-1:0] y_o  // raw, word: lane n at 32 * n; else byte n at 8 * n, other bits any
+  output logic [8*Lanes-1:0]  byte_o,
+  output logic [32*Lanes-1:0] word_o
 );
-  logic [1:0]         en_q, word_q;
-  logic signed [17:0] min1_q, min2_q, max1_q, max2_q;  // of the rounded value, so that zp is in reach
-  logic [7:0]         zp1_q, zp2_q, lo1_q, lo2_q, hi1_q, hi2_q;
-  logic [31:0]        mag  [Lanes];  // raw bits, or the magnitude cut to an integer
-  logic               sign [Lanes];
-  logic               up   [Lanes];  // the magnitude rounds up
-  logic [31:0]        val  [Lanes];  // raw bits, or the rounded value
+  localparam bit          Words = Bits > 10;
+  localparam int unsigned ShiftBits = Words ? 5 : 4;
+  localparam int unsigned SumBits   = Words ? 18 : 12;  // of what is clamped
+
+  logic [1:0]           en_q, word_q;
+  logic signed [15:0]   zp1_q, lo1_q, lo2_q, hi1_q, hi2_q;
+  logic [31:0]          raw1 [Lanes];
+  logic [31:0]          raw2 [Lanes];
+  logic [Bits:0]        mag  [Lanes];  // the magnitude cut to an integer
+  logic                 sign [Lanes];
+  logic                 up   [Lanes];  // the magnitude rounds up
+  logic signed [Bits+1:0] sum [Lanes];  // the rounded value + zp
 
   always_ff @(posedge clk_i) begin
     en_q   <= rst_ni ? {en_q[0], en_i} : '0;
-    word_q <= {word_q[0], raw_i || word_i};
-    min1_q <= 18'(lo_i) - 18'(zp_i);
-    min2_q <= min1_q;
-    max1_q <= 18'(hi_i) - 18'(zp_i);
-    max2_q <= max1_q;
-    zp1_q  <= zp_i[7:0];
-    zp2_q  <= zp1_q;
-    lo1_q  <= lo_i[7:0];
+    word_q <= {word_q[0], Words && word_i};
+    zp1_q  <= Words && word_i ? '0 : zp_i;
+    lo1_q  <= lo_i;
     lo2_q  <= lo1_q;
-    hi1_q  <= hi_i[7:0];
+    hi1_q  <= hi_i;
     hi2_q  <= hi1_q;
   end
 
   always_ff @(posedge clk_i) begin
-    // 3: zero point and clamp
+    // 3: clamp; what does not fit SumBits is beyond lo or hi by its sign
     if (en_q[1])
-      for (int unsigned n = 0; n < Lanes; n++)
-        if (word_q[1]) y_o[32 * n +: 32] <= val[n];
-        else begin : gen_clamp
-          logic signed [17:0] v;  // beyond 17 bits it is clamped anyway
-          v = val[n][31:17] == {15{val[n][31]}} ? val[n][17:0] : {val[n][31], {17{!val[n][31]}}};
-          y_o[8 * n +: 8] <= v < min2_q ? lo2_q : v > max2_q ? hi2_q : val[n][7:0] + zp2_q;
-        end
+      for (int unsigned n = 0; n < Lanes; n++) begin : gen_clamp
+        logic fits, below, above;
+        fits  = sum[n][Bits+1:SumBits-1] == '0 || sum[n][Bits+1:SumBits-1] == '1;
+        below = fits ? SumBits'(sum[n]) < SumBits'(lo2_q) : sum[n][Bits+1];
+        above = fits ? SumBits'(sum[n]) > SumBits'(hi2_q) : !sum[n][Bits+1];
+        byte_o[8 * n +: 8]   <= below ? lo2_q[7:0] : above ? hi2_q[7:0] : sum[n][7:0];
+        word_o[32 * n +: 32] <= word_q[1] ? 32'(sum[n]) : raw2[n];
+      end
     // 2: round, sign: -(m + 1) is ~m
     if (en_q[0])
-      for (int unsigned n = 0; n < Lanes; n++)
-        val[n] = (mag[n] ^ {32{sign[n]}}) + {31'd0, up[n] ^ sign[n]};
+      for (int unsigned n = 0; n < Lanes; n++) begin
+        sum[n]  = (Bits + 2)'(zp1_q) + signed'({1'b0, mag[n]} ^ {Bits + 2{sign[n]}}) +
+                  signed'({{Bits + 1{1'b0}}, up[n] ^ sign[n]});
+        raw2[n] = raw1[n];
+      end
     // 1: cut to an integer
     if (en_i)
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_cut
-        logic [31:0]       a;
-        logic [31:0]       m;   // two places behind the point, the last one of all that follow
-        logic signed [9:0] e;   // places from 2^29 down to the first one, 125 or more of a subnormal
-        logic              nan, none, big;
+        logic [31:0]       a, f;
+        logic [Bits+1:0]   m;   // two places behind the point, the last one of all that follow
+        logic signed [8:0] e;   // places from 2^(Bits - 1) down to the first one
+        logic              none, big;
         a = a_i[32 * n +: 32];
-        e = 10'sd156 - 10'(q_i) - signed'({2'd0, a[30:23]});
-        nan = a[30:23] == 8'hff && a[22:0] != 23'd0;
-        none = nan || (!e[9] && e[8:5] != 4'd0);
-        big = e[9];  // so is that of an infinity
-        m = {1'b1, a[22:0], 8'd0};
-        if (e[4]) m = {16'd0, m[31:17], m[16:0] != 17'd0};
-        if (e[3]) m = {8'd0, m[31:9], m[8:0] != 9'd0};
-        if (e[2]) m = {4'd0, m[31:5], m[4:0] != 5'd0};
-        if (e[1]) m = {2'd0, m[31:3], m[2:0] != 3'd0};
-        if (e[0]) m = {1'd0, m[31:2], m[1:0] != 2'd0};
-        mag[n]  = raw_i ? a : none ? 32'd0 : big ? 32'h40000000 : {2'd0, m[31:2]};
-        sign[n] = a[31] && !raw_i;
-        up[n]   = !raw_i && !none && !big && m[1] && (m[0] || m[2]);
+        e = signed'({1'b0, top_i}) - signed'({1'b0, a[30:23]});
+        none = (a[30:23] == 8'hff && a[22:0] != 23'd0) || (!e[8] && e[7:ShiftBits] != '0);
+        big = e[8];  // so is that of an infinity
+        f = {1'b1, a[22:0], 8'd0};
+        m = {f[31 -: Bits + 1], f[30-Bits:0] != '0};
+        for (int unsigned i = 0; i < ShiftBits; i++)
+          if (e[i]) m = (m >> (1 << i)) | (Bits + 2)'((m & (Bits + 2)'((1 << (1 << i)) - 1)) != '0);
+        mag[n]  = {big && !none, none || big ? Bits'(0) : m[Bits+1:2]};
+        sign[n] = a[31];
+        up[n]   = !none && !big && m[1] && (m[0] || m[2]);
+        raw1[n] = a;
       end
   end
 endmodule

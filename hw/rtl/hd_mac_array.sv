@@ -84,7 +84,7 @@ module hd_mac_array (
         hd_mac2 #(.First(i == 0), .Last(i == 3)) u_mac2 (
           .clk_i, .we_i(en_q[0]), .w0_i(w1[8 * (n * K + k) +: 8]), .w1_i(w1[8 * (n * K + K + k) +: 8]),
           .en_i(en_q[1]), .x_i({{2{!uns_q[1] && x_i[8 * k + 7]}}, x_i[8 * k +: 8]}),
-          .sum_i(en_q[2]), .p_i(p[48 * i +: 48]), .p_o(p[48 * i + 48 +: 48])
+          .sum_i(en_q[2]), .add_i('0), .c_i('0), .p_i(p[48 * i +: 48]), .p_o(p[48 * i + 48 +: 48])
         );
       end
       assign sums4[18 * (N * g + n) +: 36] = {p[48 * 4 + 18 +: 18], !p[48 * 4 + 17], p[48 * 4 +: 17]};

@@ -93,6 +93,10 @@ module hd_vx (
     in_byte = signed'(imm) >= -255 && signed'(imm) <= 255;
   endfunction
 
+  function automatic logic in_nine(input logic [7:0] high);  // a number of 16 bits fits 9
+    in_nine = high == '0 || high == '1;
+  endfunction
+
   assign fn    = p.fn != hd_isa_pkg::VxFnNone;
   assign dw    = op_i.code == hd_isa_pkg::VxDw;
   assign sums  = dw && p.b_kind == hd_isa_pkg::VxKindAmInt32;
@@ -102,6 +106,7 @@ module hd_vx (
   // What VX without functions has.
   assign plain = !fn && !p.lanes && p.tail == 7'd0 && p.alu <= hd_isa_pkg::VxAluSub &&
                  p.a_kind <= hd_isa_pkg::VxKindZero && in_byte(p.a_imm) &&
+                 p.d_kind != hd_isa_pkg::VxDestAmInt32 && in_nine(p.zp[15:8]) && in_nine(p.lo[15:8]) && in_nine(p.hi[15:8]) &&
                  !(p.a_kind == hd_isa_pkg::VxKindAmF32 && p.red == hd_isa_pkg::VxRedMax) &&
                  !(p.a_kind == hd_isa_pkg::VxKindAmInt32 && p.a_imm != 32'd0) &&
                  (p.alu == hd_isa_pkg::VxAluA || (in_byte(p.b_imm) && p.b_kind != hd_isa_pkg::VxKindAmInt32 &&

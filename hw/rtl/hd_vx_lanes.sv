@@ -58,6 +58,7 @@ module hd_vx_lanes (
   localparam int unsigned FnDepth  = hd_isa_pkg::VxFnCycles;
   localparam bit          HasFn    = hd_cfg_pkg::Functions != 0;
   localparam int unsigned BBits    = HasFn ? 32 : 10;  // of an integer B
+  localparam int unsigned WholeBits = HasFn ? 30 : 10;  // see hd_f32_to_int
   localparam int unsigned V        = hd_cfg_pkg::VxLanes;
   localparam int unsigned Groups   = hd_cfg_pkg::VxCycles;
   localparam int unsigned GBits    = Groups > 1 ? $clog2(Groups) : 1;
@@ -80,7 +81,7 @@ module hd_vx_lanes (
   logic [2:0]         lut      [Slots];
   logic               lanes    [Slots];
   logic [6:0]         tail     [Slots];
-  logic signed [5:0]  q        [Slots];
+  logic [7:0]         top      [Slots];  // for q, see hd_f32_to_int
   logic               a_f32    [Slots];
   logic               b_f32    [Slots];
   logic               total    [Slots];  // binary32 in an order of integers, for max
@@ -114,7 +115,7 @@ module hd_vx_lanes (
       lut[p_slot_i]      <= p.lut;
       lanes[p_slot_i]    <= p.lanes;
       tail[p_slot_i]     <= p.red == hd_isa_pkg::VxRedNone || p.tail == 7'd0 ? 7'(N) : p.tail;
-      q[p_slot_i]        <= p.q;
+      top[p_slot_i]      <= 8'(126 + WholeBits) - 8'(signed'(p.q));
       a_imm[p_slot_i]    <= p.a_imm;
       b_imm[p_slot_i]    <= p.b_imm;
       a_scale[p_slot_i]  <= p.a_scale;
@@ -319,7 +320,7 @@ module hd_vx_lanes (
       if (total[across_slot]) whole = order(whole);
       if (across)
         for (int unsigned n = 0; n < V; n++) begin
-          ta_q[32 * n +: 32]     <= whole + (use_bias[across_slot] ? pb_l[Groups-1][n] : 32'd0);
+          ta_q[32 * n +: 32]     <= whole + pb_l[Groups-1][n];
           tb_q[32 * n +: 32]     <= tb_l[Groups-1][n];
           scale3_q[32 * n +: 32] <= ps_l[Groups-1][n];
         end
@@ -329,8 +330,7 @@ module hd_vx_lanes (
       sums = sums_of(sum_now, dw_g2_q);
       for (int unsigned n = 0; n < V; n++) begin
         ta_q[32 * n +: 32]     <= HasFn && total[s_q[2]] ? order(acc[0][n]) :
-                                  (dw[s_q[2]] ? sums[32 * n +: 32] : acc[0][n]) +
-                                  (use_bias[s_q[2]] ? pb2[n] : 32'd0);
+                                  (dw[s_q[2]] ? sums[32 * n +: 32] : acc[0][n]) + pb2[n];
         tb_q[32 * n +: 32]     <= tb2[n];
         scale3_q[32 * n +: 32] <= ps2[n];
       end
@@ -370,7 +370,7 @@ module hd_vx_lanes (
       if (last_q)
         for (int unsigned n = 0; n < V; n++) begin
           tb2[n] = tb[n];
-          pb2[n] = pb[n];
+          pb2[n] = use_bias[s_q[1]] ? pb[n] : 32'd0;
           ps2[n] = ps[n];
         end
     end
@@ -404,6 +404,8 @@ module hd_vx_lanes (
           pb[n] = c[64 * n +: 32];
           ps[n] = scale_pm[map_slot] ? c[64 * n + 32 +: 32] : a_scale[map_slot];
           tb[n] = operand(b_kind[map_slot], am[32 * n +: 32], c[64 * n +: 32], xm[8 * n +: 8], b_imm[map_slot]);
+          // Of an integer its BBits and bit 31 count.
+          if (!HasFn) tb[n][30:10] = am[32 * n + 10 +: 21];
         end
       end
     end
@@ -479,20 +481,22 @@ module hd_vx_lanes (
   end
 
   // ---- alu (13) ---------------------------------------------------------------------------------
-  logic [32*V-1:0] pick10_q, pick11_q, pick12_q, pick13_q;  // fa, or the one that max / min chooses
+  // fa, or the one that max / min chooses. Without functions fa passes the adder.
+  logic [32*V-1:0] pick10_q, pick11_q, pick12_q, pick13_q;
   logic            add_en;
-  assign add_en = v9 && (alu[s9] == hd_isa_pkg::VxAluAdd || alu[s9] == hd_isa_pkg::VxAluSub);
+  assign add_en = v9 && (!HasFn || alu[s9] == hd_isa_pkg::VxAluAdd || alu[s9] == hd_isa_pkg::VxAluSub);
 
   hd_f32_add #(.Lanes(V)) u_add (
     .clk_i, .rst_ni,
-    .a_i(fa), .en_i(add_en), .sub_i(alu[s9] == hd_isa_pkg::VxAluSub), .b_i(fb),
+    .a_i(fa), .en_i(add_en), .sub_i(alu[s9] == hd_isa_pkg::VxAluSub),
+    .one_i(!HasFn && alu[s9] == hd_isa_pkg::VxAluA), .b_i(fb),
     .y_o(sum)
   );
 
   always_ff @(posedge clk_i) begin
-    if (v_q[12]) pick13_q <= pick12_q;
-    if (v_q[11]) pick12_q <= pick11_q;
-    if (v_q[10]) pick11_q <= pick10_q;
+    if (HasFn && v_q[12]) pick13_q <= pick12_q;
+    if (HasFn && v_q[11]) pick12_q <= pick11_q;
+    if (HasFn && v_q[10]) pick11_q <= pick10_q;
     if (HasFn && v_q[9] && (alu[s_q[9]] == hd_isa_pkg::VxAluMax ||
         alu[s_q[9]] == hd_isa_pkg::VxAluMin)) begin
       for (int unsigned n = 0; n < V; n++) begin : gen_pick
@@ -508,20 +512,20 @@ module hd_vx_lanes (
         pick10_q[32 * n +: 32] <=
           y_nan || (!x_nan && !eq && gt == (alu[s_q[9]] == hd_isa_pkg::VxAluMax)) ? x : y;
       end
-    end else if (v_q[9]) pick10_q <= fa;
+    end else if (HasFn && v_q[9]) pick10_q <= fa;
   end
 
   always_comb begin
-    r = pick13_q;
+    r = HasFn ? pick13_q : sum;
     if (alu[s_q[13]] == hd_isa_pkg::VxAluAdd || alu[s_q[13]] == hd_isa_pkg::VxAluSub) r = sum;
     if (HasFn && alu[s_q[13]] == hd_isa_pkg::VxAluMul) r = prod;
   end
 
   // ---- result -----------------------------------------------------------------------------------
-  hd_vx_result u_result (
+  hd_vx_result #(.WholeBits(WholeBits)) u_result (
     .clk_i, .rst_ni,
     .part_i, .part_wdata_i,
-    .zp_i(zp[s13]), .lo_i(lo[s13]), .valid_i(v13), .d_kind_i(d_kind[s13]), .q_i(q[s13]),
+    .zp_i(zp[s13]), .lo_i(lo[s13]), .valid_i(v13), .d_kind_i(d_kind[s13]), .top_i(top[s13]),
     .hi_i(hi[s13]), .lut_i(lut[s13]), .a_i(fn_back13 ? fn_y : r),
     .valid_o(res_valid_o), .part_o(res_part_o), .y_o(res_o)
   );

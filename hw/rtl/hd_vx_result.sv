@@ -7,7 +7,9 @@
 // Latency: 3 cycles, 4 with a table.
 // Throughput: a group a cycle, N lanes of a transposed block a cycle.
 // Stalls: never.
-module hd_vx_result (
+module hd_vx_result #(
+  parameter int unsigned WholeBits = 30  // of magnitudes that hd_f32_to_int rounds
+) (
   input  logic               clk_i, rst_ni,
 
   // Table write: part `part` of AxiBytes of a table
@@ -17,7 +19,7 @@ module hd_vx_result (
   // Value, and what becomes of it
   input  logic               valid_i,
   input  logic [1:0]         d_kind_i,
-  input  logic signed [5:0]  q_i,
+  input  logic [7:0]         top_i,  // see hd_f32_to_int
   input  logic signed [15:0] zp_i, lo_i, hi_i,
   input  logic [2:0]         lut_i,  // 0: none
   input  hd_cfg_pkg::lanes_t a_i,
@@ -38,12 +40,13 @@ module hd_vx_result (
   localparam int unsigned TableBits = $clog2(Tables);
 
   // {transposed, table} of the last cycles
-  logic [2:0] v_q;
+  logic [2:0] v_q, am_q;
   logic [3:0] kind1_q, kind2_q, kind3_q;
   logic       tr4_q, v4_q;
 
   always_ff @(posedge clk_i) begin
     v_q     <= rst_ni ? {v_q[1:0], valid_i} : '0;
+    am_q    <= {am_q[1:0], d_kind_i == hd_isa_pkg::VxDestAmF32 || d_kind_i == hd_isa_pkg::VxDestAmInt32};
     kind1_q <= {d_kind_i == hd_isa_pkg::VxDestXmTransposed, lut_i};
     kind2_q <= kind1_q;
     kind3_q <= kind2_q;
@@ -52,11 +55,11 @@ module hd_vx_result (
   end
 
   logic [32*V-1:0] word;
-  hd_f32_to_int #(.Lanes(V)) u_to_int (
+  logic [8*V-1:0]  whole;
+  hd_f32_to_int #(.Lanes(V), .Bits(WholeBits)) u_to_int (
     .clk_i, .rst_ni,
-    .en_i(valid_i), .raw_i(d_kind_i == hd_isa_pkg::VxDestAmF32), .zp_i, .lo_i,
-    .word_i(d_kind_i == hd_isa_pkg::VxDestAmInt32), .q_i, .hi_i, .a_i,
-    .y_o(word)
+    .en_i(valid_i), .word_i(d_kind_i == hd_isa_pkg::VxDestAmInt32), .top_i, .zp_i, .lo_i, .hi_i, .a_i,
+    .byte_o(whole), .word_o(word)
   );
 
   // ---- tables -----------------------------------------------------------------------------------
@@ -70,8 +73,8 @@ module hd_vx_result (
     if (v_q[2] && kind3_q[2:0] != 3'd0)
       for (int unsigned n = 0; n < V; n++) begin : gen_find
         logic [8*AxiBytes-1:0] line;
-        line = tm[{table3, word[8 * n + OffBits +: PartBits]}];
-        found_q[8 * n +: 8] <= line[{word[8 * n +: OffBits], 3'd0} +: 8];
+        line = tm[{table3, whole[8 * n + OffBits +: PartBits]}];
+        found_q[8 * n +: 8] <= line[{whole[8 * n +: OffBits], 3'd0} +: 8];
       end
   end
 
@@ -83,7 +86,7 @@ module hd_vx_result (
   assign valid = plain || v4_q;
   assign turns = v4_q ? tr4_q : kind3_q[3];
   assign last  = group_q[Groups-1];
-  assign bytes = v4_q ? found_q : word[8*V-1:0];
+  assign bytes = v4_q ? found_q : am_q[2] ? word[8*V-1:0] : whole;
 
   always_ff @(posedge clk_i)
     if (!rst_ni) group_q <= Groups'(1);

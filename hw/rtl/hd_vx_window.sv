@@ -52,8 +52,7 @@ module hd_vx_window #(
   logic signed [7:0]  w   [Rows][Cols][N];
   logic signed [9:0]  old [Rows][Cols-1][N];  // earlier inputs of the row, oldest first
   logic signed [9:0]  x   [Cols][N];
-  logic [31:0]        dot [N];
-  logic [31:0]        base1  [N], base2  [N], base3  [N];  // what a sum begins with
+  logic [31:0]        base1  [N], base2  [N];  // what a sum begins with
 
   logic [2:0]          v_q, first_q, adds_q;
   logic [1:0]          last_q, row_q;
@@ -62,8 +61,10 @@ module hd_vx_window #(
   // What is simulated uses x and w in its one block alone, and keeps no copies of what it writes.
 `ifdef SYNTHESIS
   `define HD_SET <=
-  // A chain of hd_mac2 has the registers of the products and of their sum.
+  // A chain of hd_mac2 has the registers of the products and of their sum, and adds the rows.
   logic [32*N-1:0] dots;
+  logic [1:0]      adds;  // see hd_mac2
+  assign adds = {first_q[0] && adds_q[0], !first_q[0] || adds_q[0]};
   for (genvar n = 0; n < N; n++) begin : gen_dot
     logic [48*(Cols+1)-1:0] p;
     assign p[47:0] = '0;
@@ -73,9 +74,9 @@ module hd_vx_window #(
         tap = w[Rows-1][k][n];
         for (int unsigned r = 0; r < Rows - 1; r++) if (row_q == 2'(r)) tap = w[r][k][n];
       end
-      hd_mac2 #(.Held(1'b0), .First(k == 0), .Last(k == Cols - 1), .Start('0)) u_mac2 (
+      hd_mac2 #(.Held(1'b0), .First(k == 0), .Last(k == Cols - 1), .Adds(k == Cols - 1), .Start('0)) u_mac2 (
         .clk_i, .we_i(1'b0), .w0_i(tap), .w1_i('0), .en_i(v_q[0]), .x_i(x[k][n]), .sum_i(v_q[1]),
-        .p_i(p[48 * k +: 48]), .p_o(p[48 * k + 48 +: 48])
+        .add_i(adds), .c_i({{16{base2[n][31]}}, base2[n]}), .p_i(p[48 * k +: 48]), .p_o(p[48 * k + 48 +: 48])
       );
     end
     assign dots[32 * n +: 32] = p[48 * Cols +: 32];
@@ -83,6 +84,7 @@ module hd_vx_window #(
 `else
   `define HD_SET =
   logic signed [17:0] pr [Cols][N];
+  logic [31:0]        dot [N], base3 [N];
 `endif
 
   assign valid_o = v_q[1] && last_q[1];
@@ -100,25 +102,24 @@ module hd_vx_window #(
   end
 
   always_ff @(posedge clk_i) begin
-`ifdef SYNTHESIS
-    for (int unsigned n = 0; n < N; n++) dot[n] = dots[32 * n +: 32];
-`endif
     // 4: sum of the rows
+`ifdef SYNTHESIS
+    if (v_q[2]) sum_o <= dots;
+`else
     if (v_q[2])
       for (int unsigned n = 0; n < N; n++)
         sum_o[32 * n +: 32] <=
           (!first_q[2] ? sum_o[32 * n +: 32] : adds_q[2] ? base3[n] : 32'd0) + dot[n];
     // 3: sum of a row
-`ifndef SYNTHESIS
     if (v_q[1])
       for (int unsigned n = 0; n < N; n++) dot[n] = 32'(pr[0][n]) + 32'(pr[1][n]) + 32'(pr[2][n]);
-`endif
     if (v_q[1] && adds_q[1])
       for (int unsigned n = 0; n < N; n++) base3[n] = base2[n];
+`endif
     if (v_q[0] && adds_q[0])
-      for (int unsigned n = 0; n < N; n++) base2[n] = base1[n];
+      for (int unsigned n = 0; n < N; n++) base2[n] `HD_SET base1[n];
     if (in_valid_i && in_adds_i)
-      for (int unsigned n = 0; n < N; n++) base1[n] = base_i[32 * n +: 32];
+      for (int unsigned n = 0; n < N; n++) base1[n] `HD_SET base_i[32 * n +: 32];
     // 2: products
 `ifndef SYNTHESIS
     if (v_q[0]) begin : gen_products

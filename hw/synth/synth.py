@@ -48,6 +48,10 @@ techmap -map +/xilinx/lut_map.v -map +/xilinx/cells_map.v -D LUT_WIDTH=6
 xilinx_dffopt
 opt_lut_ins -tech xilinx
 """
+# Modules of many like bits whose paths are short enough for the fewest LUTs; elsewhere abc maps for the least depth.
+SMALL = {"hd_f32_from_int", "hd_f32_to_int", "hd_vx_lanes", "hd_vx_window", "hd_mac_array"}
+MAP_SMALL = MAP_LUTS.replace("abc -lut 6\n", "abc -lut 6 -script +strash;&get,-n;&fraig,-x;&put;scorr;dc2;dretime;strash;"
+                             "dch,-f;if,-a;mfs2\n")
 READ = "read_verilog -defer -sv -D SYNTHESIS -D HD_DSP48E2 -Ihw/rtl "
 VERSION = subprocess.run(["yosys", "-V"], capture_output=True, text=True).stdout.strip()
 
@@ -142,6 +146,11 @@ def used_lines(package, text):
     return "\n".join(lines[n] for n in sorted(found) if n in lines)
 
 
+def mapping_of(base):
+    """Steps that map a module to LUTs."""
+    return MAP_SMALL if base in SMALL else MAP_LUTS
+
+
 def key_of(name, inside, ports, files):
     """Hash of what a netlist is made from: the module's source, the packages that it names (of the machine's parameters
     those alone), its parameters and ports, those of the modules in it, and the tool. (RTLIL would not do: the order of
@@ -153,7 +162,7 @@ def key_of(name, inside, ports, files):
                     if f"{package}::" in text and package != "hd_cfg_pkg") + parameters
     lanes = ([f"{p} {v}" for p, v in parameters_of([ports[name]]).items() if p != "Lanes"] + [f"Lanes {LANES[base]}"]
              if base in LANES else [ports[name]])
-    return hashlib.sha256("\n".join([base, text, *lanes, *(n + ports[n] for n in sorted(inside)), SYNTH, MAP_LUTS,
+    return hashlib.sha256("\n".join([base, text, *lanes, *(n + ports[n] for n in sorted(inside)), SYNTH, mapping_of(base),
                                      VERSION]).encode()).hexdigest()[:24]
 
 
@@ -161,7 +170,7 @@ def synthesise(work, cache, boxes, name, il, key):
     """Netlist of a module from the file of its RTLIL; prints the time that it took."""
     script = (f"read_rtlil {boxes}\nread_verilog -lib +/xilinx/cells_sim.v\nread_verilog -lib +/xilinx/cells_xtra.v\n"
               f"read_rtlil {il}\nhierarchy -check -top the_module\n{SYNTH} -run prepare:map_luts -top the_module\n"
-              f"{MAP_LUTS}{SYNTH} -run finalize: -top the_module\nselect the_module\njson -o {cache}/{key}.tmp\n")
+              f"{mapping_of(name)}{SYNTH} -run finalize: -top the_module\nselect the_module\njson -o {cache}/{key}.tmp\n")
     t0 = time.time()
     yosys(script, f"{il[:-3]}.log", ours=False)
     os.rename(f"{cache}/{key}.tmp", f"{cache}/{key}.json")

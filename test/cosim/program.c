@@ -40,7 +40,8 @@ static void epilogue(struct gen *g) {
         gen_begin(g, HD_UNIT_vx, 1)->opens_bundle = true;
         gen_set(g, HD_F_vx_b_kind, 4), gen_set(g, HD_F_vx_n0, am), gen_set(g, HD_F_vx_n1, 1);
         gen_set(g, HD_F_vx_n2, 1), gen_set(g, HD_F_vx_n3, 1), gen_set(g, HD_F_vx_as0, 1);
-        gen_set(g, HD_F_vx_ds0, 1), gen_set(g, HD_F_vx_lo, -32768), gen_set(g, HD_F_vx_hi, 32767);
+        gen_set(g, HD_F_vx_ds0, 1), gen_set(g, HD_F_vx_lo, g->m->functions ? -32768 : -256),
+            gen_set(g, HD_F_vx_hi, g->m->functions ? 32767 : 255);
         gen_set(g, HD_F_vx_a_scale, (int64_t)(127 - 8 * v) << 23);
         store_all(g, at, am * g->m->n);
     }

@@ -83,6 +83,10 @@ bool check(const char *what, const Op &op, int n, uint32_t got, uint32_t want) {
     return false;
 }
 
+bool fits(int v) { // 9 bits
+    return v >= -256 && v <= 255;
+}
+
 struct Bench {
     VerilatedContext ctx;
     Vtb_hd_f32 top{&ctx};
@@ -126,9 +130,17 @@ struct Bench {
             int32_t whole = hd_round_scaled(as_float(p2.a[n]), p2.q);
             int32_t y = int32_t(hd_min(hd_max(whole + p2.zp, p2.lo), p2.hi));
             if (p2.zp + whole < p2.lo) y = p2.lo;
-            bad += p2.word ? !check("to_int", p2, n, top.to_int_o[n], uint32_t(whole))
-                           : !check("to_int", p2, n, top.to_int_o[n / 4] >> 8 * (n % 4) & 0xff,
-                                    uint32_t(y) & 0xff);
+            bad += !check("word", p2, n, top.word_o[n], p2.word ? uint32_t(whole) : p2.a[n]);
+            if (!p2.word)
+                bad += !check("byte", p2, n, top.byte_o >> 8 * n & 0xff, uint32_t(y) & 0xff);
+            // What machines without functions have.
+            if (!p2.word && fits(p2.zp) && fits(p2.lo) && fits(p2.hi))
+                bad += !check("small byte", p2, n, top.small_byte_o >> 8 * n & 0xff,
+                              uint32_t(y) & 0xff);
+            bad += !check("small word", p2, n, top.small_word_o[n], p2.a[n]);
+            bad += !check("small int", p1, n, top.small_int_o[n],
+                          as_bits(float(int32_t(p1.a[n] << 22) >> 22)));
+            bad += !check("alone", p3, n, top.alone_o[n], as_bits(a3));
         }
     }
 };
@@ -164,7 +176,8 @@ int main(int argc, char **argv) {
             total += 2;
         }
     for (long v = 0; v < vectors && b.bad < 20; v++, total++) {
-        Op op = {{}, {}, int(rng() & 1), 0, 0, 0, int(1 + rng() % HD_FN_SIGMOID), int(rng() & 1), 0};
+        Op op = {{}, {}, int(rng() & 1), 0, 0, 0, int(1 + rng() % HD_FN_SIGMOID), int(rng() & 1),
+                 0};
         if (rng() & 1) op.q = int(rng() % 64) - 32;
         bool uns = rng() & 1;
         op.zp = rng() % 16 ? int(rng() % 256) - (uns ? 0 : 128) : int16_t(rng());
