@@ -172,7 +172,6 @@ bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *l) {
         return false;
     int parts = hd_layer_dw_parts(l);
     if (parts == 1 && !dilated) return true;
-    if (parts > 1 && !lo->m->functions) return false; /* has no int32 results */
     if (pm_words(l) > hd_eighths(hd_pm_words(lo->m), hd_knob(lo)->block) ||
         l->planes * l->kh * l->kw > TAPS_MAX)
         return false;
@@ -181,7 +180,7 @@ bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *l) {
     int64_t mx = hd_max((int64_t)x->n * l->oh * l->ow * words, loads);
     int64_t vx = (int64_t)x->n * l->oh * l->nts * hd_dw_row_vectors(l, l->ow);
     vx += BEGIN * hd_min(l->oh, l->nts) * hd_min(l->dx, l->ow) * parts;
-    return vx < mx;
+    return vx < mx && (parts == 1 || lo->m->functions); /* without functions no int32 results */
 }
 
 /* PM words of vx.dw per vector of channels: bias and scale, then 8 taps of all lanes a word. Of the
