@@ -81,7 +81,7 @@ module hd_core (
     .err_o(fetch_err), .err_code_o(fetch_code)
   );
   // Bit or part u of each belongs to unit u.
-  logic [5:0]   w_valid, w_ready, want, grant, signal, idle, took, overflow;
+  logic [5:0]   w_valid, w_ready, want, waits, grant, signal, idle, took, overflow;
   logic [191:0] wait_mask, signal_mask, pc, done_pc, next_pc;
   logic [31:0]  w_data, w_pc, issue_pc;
   logic         w_last, issue_busy, issue_stall, issue_active;
@@ -94,7 +94,7 @@ module hd_core (
     .units_idle_i(&idle),
     .want_o(want[Seq]), .wait_mask_o(wait_mask[31:0]), .grant_i(grant[Seq]), .signal_o(signal[Seq]),
     .signal_mask_o(signal_mask[31:0]),
-    .done_o(done_o), .busy_o(issue_busy), .stall_sem_o(issue_stall), .active_o(issue_active),
+    .done_o(done_o), .busy_o(issue_busy), .stall_sem_o(issue_stall), .waits_o(waits[Seq]), .active_o(issue_active),
     .pc_o(issue_pc), .err_o(issue_err), .err_code_o(issue_code), .err_unit_o(issue_unit)
   );
   assign w_ready[Seq]  = 1'b1;
@@ -141,7 +141,7 @@ module hd_core (
       .op_done_i(op_done[u]), .op_valid_o(op_valid[u]), .op_ready_i(op_ready[u]),
       .op_code_o(code), .op_params_o(params), .op_tag_o(unused_tag),
       .op_err_i(op_err[u]),
-      .idle_o(idle[u]), .stall_sem_o(stall_sem[u]), .took_o(took[u]), .active_o(active[u]),
+      .idle_o(idle[u]), .stall_sem_o(stall_sem[u]), .waits_o(waits[u]), .took_o(took[u]), .active_o(active[u]),
       .tag_o(tag[16*u+:16]), .pc_o(pc[32*u+:32]), .done_pc_o(done_pc[32*u+:32]),
       .next_pc_o(next_pc[32*u+:32]), .queued_o(queued[5*u+:5])
     );
@@ -224,7 +224,9 @@ module hd_core (
   assign active_o     = active;
   assign tag_o        = tag;
   assign queued_o     = queued;
-  assign wait_mask_o  = wait_mask;
+  always_comb
+    for (int unsigned u = 0; u < Units; u++)
+      wait_mask_o[32 * u +: 32] = waits[u] ? wait_mask[32 * u +: 32] : 32'd0;
   assign next_pc_o    = next_pc;
   assign events_o.rd_beat    = rvalid_i && rready_o;
   assign events_o.rd_code    = rid_i == 2'd0;

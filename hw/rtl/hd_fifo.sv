@@ -28,10 +28,11 @@ module hd_fifo #(
   logic [Width-1:0]   mem [Depth];
   logic [PtrBits-1:0] wr_q, rd_q;
   logic [PtrBits:0]   count_q;
+  logic               full_q, any_q;  // what count_q says: ports begin at a register
   logic               push, pop;
 
-  assign ready_o = count_q != (PtrBits + 1)'(Depth);
-  assign valid_o = count_q != '0;
+  assign ready_o = !full_q;
+  assign valid_o = any_q;
   assign data_o  = mem[rd_q];
   assign count_o = count_q;
   assign push    = valid_i && ready_o;
@@ -42,15 +43,20 @@ module hd_fifo #(
       wr_q    <= '0;
       rd_q    <= '0;
       count_q <= '0;
+      full_q  <= 1'b0;
+      any_q   <= 1'b0;
     end else begin
       if (push) wr_q <= wr_q + 1'b1;
       if (pop) rd_q <= rd_q + 1'b1;
       if (push != pop) count_q <= push ? count_q + 1'b1 : count_q - 1'b1;
+      full_q <= (full_q && !pop) || (push && !pop && count_q == (PtrBits + 1)'(Depth - 1));
+      any_q  <= push || (any_q && !(pop && count_q == (PtrBits + 1)'(1)));
     end
     if (push) mem[wr_q] <= data_i;
   end
 
   `ASSERT_INIT(DepthPowerOfTwo, Depth >= 2 && (Depth & (Depth - 1)) == 0)
   `ASSERT(CountInRange, count_q <= (PtrBits + 1)'(Depth))
+  `ASSERT(FlagsAgree, full_q == count_q[PtrBits] && any_q == (count_q != '0))
   `ASSERT(PointersAgree, count_q[PtrBits-1:0] == wr_q - rd_q)
 endmodule

@@ -28,7 +28,7 @@ module hd_front #(
 
   // Semaphores
   output logic                want_o,
-  output logic [31:0]         wait_mask_o,
+  output logic [31:0]         wait_mask_o,  // counts with want_o
   input  logic                grant_i,
   output logic                signal_o,
   output logic [31:0]         signal_mask_o,
@@ -42,6 +42,7 @@ module hd_front #(
   input  logic                op_done_i, op_err_i,
 
   // State
+  output logic                waits_o,      // every word is there: wait_mask_o is what it waits on
   output logic                idle_o,       // nothing queued, nothing in flight
   output logic                stall_sem_o,  // waits on a semaphore and the engine is idle
   output logic                took_o,       // takes an operation in this cycle
@@ -89,6 +90,7 @@ module hd_front #(
   logic [31:0]         pc_q, wait_q, signal_q;
   logic [Words-1:0]    set, todo_d, todo_q;    // parameter words that come: of the header; still
   logic [WordBits-1:0] index;
+  logic                waits_q, sem_q, offer_q;  // wait_q is not zero; state_q is Sem, is Offer
   logic                start, taken_q, handover, flight_ready;  // taken: its last word is queued, its place free
   logic [32*Words-1:0] params_q;
   logic [15:0]         tag;
@@ -137,16 +139,18 @@ module hd_front #(
         todo_d     = todo_q & (todo_q - Words'(1));
         if (todo_d == '0) state_d = Sem;
       end
-      Sem: if (!stop_i && (wait_q == '0 || grant_i)) state_d = handover ? Idle : Offer;
-      Offer: if (handover) state_d = Idle;
+      Sem: if (!stop_i && (!waits_q || grant_i)) state_d = Offer;
+      Offer: ;
       default: state_d = Idle;
     endcase
+    if (handover) state_d = Idle;  // of Sem and Offer; late, see op_ready_i
   end
 
   assign pc_pop      = !stop_i && pc_valid && !taken_q && (start || state_q != Idle);
   assign took_o      = pc_pop;
-  assign want_o      = state_q == Sem && !stop_i && wait_q != '0 && flight_ready;
-  assign wait_mask_o = state_q == Sem ? wait_q : '0;
+  assign want_o      = sem_q && !stop_i && waits_q && flight_ready;
+  assign wait_mask_o = wait_q;
+  assign waits_o     = state_q == Sem;
 
   // ---- hand-over -------------------------------------------------------------------------------
   logic nop, ready_to_go, head_valid;
@@ -154,7 +158,7 @@ module hd_front #(
   // A nop enters an empty list only: retiring from its head, it would take the cycle in which the
   // engine reports the operation behind it.
   assign ready_to_go = !stop_i && flight_ready && !(nop && head_valid) &&
-                       (state_q == Offer || (state_q == Sem && (wait_q == '0 || grant_i)));
+                       (offer_q || (sem_q && (!waits_q || grant_i)));
   assign op_valid_o  = ready_to_go && !nop;
   assign handover    = ready_to_go && (nop || op_ready_i);
   assign op_code_o   = code_q;
@@ -168,8 +172,13 @@ module hd_front #(
       todo_q  <= '0;
       pc_q    <= '0;
       wait_q  <= '0;
+      waits_q <= 1'b0;
+      sem_q   <= 1'b0;
+      offer_q <= 1'b0;
     end else begin
       state_q <= state_d;
+      sem_q   <= state_d == Sem;
+      offer_q <= state_d == Offer;
       todo_q  <= todo_d;
       if (handover) taken_q <= 1'b0;
       else if (pc_pop) taken_q <= 1'b1;
@@ -178,10 +187,14 @@ module hd_front #(
         code_q   <= code;
         flags_q  <= flags;
         wait_q   <= '0;
+        waits_q  <= 1'b0;
         signal_q <= '0;
       end else if (word_ready) begin
         unique case (state_q)
-          Wait:    wait_q <= word;
+          Wait: begin
+            wait_q  <= word;
+            waits_q <= word != '0;
+          end
           Signal:  signal_q <= word;
           default: ;
         endcase
@@ -200,22 +213,22 @@ module hd_front #(
   // ---- in flight -------------------------------------------------------------------------------
   // What the engine takes enters the list a cycle later, while its fields still stand here: op_ready_i
   // is late. A nop does not ask the engine, and enters at once.
-  logic        head_nop, retire, enter_q;
+  logic        head_nop, head_signals, retire, enter_q;
   logic [80:0] head;
   logic [3:0]  unused_flight;
 
-  hd_fifo #(.Width(81), .Depth(hd_isa_pkg::OpsInFlight)) u_flight (
+  hd_fifo #(.Width(82), .Depth(hd_isa_pkg::OpsInFlight)) u_flight (
     .clk_i(clk), .rst_ni, .clear_i(1'b0),
     .valid_i(enter_q || (ready_to_go && nop)), .ready_o(flight_ready),
-    .data_i({!enter_q, pc_q, tag, signal_q}),
-    .valid_o(head_valid), .ready_i(retire), .data_o(head),
+    .data_i({signal_q != '0, !enter_q, pc_q, tag, signal_q}),
+    .valid_o(head_valid), .ready_i(retire), .data_o({head_signals, head}),
     .count_o(unused_flight)
   );
 
   logic [31:0] done_pc_q;
   assign head_nop      = head[80];
   assign retire        = head_valid && (head_nop || op_done_i) && !stop_i;
-  assign signal_o      = retire && head[31:0] != '0;
+  assign signal_o      = retire && head_signals;
   assign signal_mask_o = head[31:0];
   assign active_o      = (head_valid && !head_nop) || enter_q;
   assign tag_o         = head_valid ? head[47:32] : tag;
@@ -223,7 +236,7 @@ module hd_front #(
   assign done_pc_o     = done_pc_q;
   assign next_pc_o     = pc_valid && !taken_q ? pc_head : pc_q;
   assign idle_o        = !pc_valid && state_q == Idle && !head_valid && !enter_q;
-  assign stall_sem_o   = state_q == Sem && wait_q != '0 && !grant_i && !head_valid && !enter_q;
+  assign stall_sem_o   = state_q == Sem && waits_q && !grant_i && !head_valid && !enter_q;
 
   always_ff @(posedge clk) begin
     if (!rst_ni) done_pc_q <= '0;
@@ -239,6 +252,7 @@ module hd_front #(
     .clk_o(clk)
   );
 
+  `ASSERT(StatesAgree, sem_q == (state_q == Sem) && offer_q == (state_q == Offer) && waits_q == (wait_q != '0))
   `ASSERT(WholeBeforeItGoes, !(state_q == Sem || state_q == Offer) || taken_q)
   `ASSERT(EntersAlone, !enter_q || (state_q == Idle && flight_ready))
   `ASSERT(RoomForWords, !w_valid_i || space)

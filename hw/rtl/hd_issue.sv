@@ -31,7 +31,7 @@ module hd_issue (
 
   // Semaphores
   output logic                         want_o,
-  output logic [31:0]                  wait_mask_o,
+  output logic [31:0]                  wait_mask_o,  // counts with want_o
   input  logic                         grant_i,
   output logic                         signal_o,
   output logic [31:0]                  signal_mask_o,
@@ -39,6 +39,7 @@ module hd_issue (
   // State
   output logic                         busy_o,       // a word moved or a SEQ operation ended
   output logic                         stall_sem_o,
+  output logic                         waits_o,      // wait_mask_o is what SEQ waits on
   output logic                         active_o,     // a SEQ operation is in work
   output logic [31:0]                  pc_o,         // operation in work
   output logic                         done_o, err_o,
@@ -59,7 +60,9 @@ module hd_issue (
   logic [4:0]  params_q, n_todo;               // parameter words that still come
   logic [2:0]  unit;
   logic [31:0] known, set;                     // parameter words that the unit has; that come
-  logic        bad, take, op_word, op_end, op_last;
+  logic        waits_q, waits_d;               // wait_q is not zero
+  logic        wants_q;                        // and the operation is complete
+  logic        bad, take, op_word, op_end, op_last, none;
 
   localparam int unsigned SlotBits = hd_isa_pkg::BundleSlotsBits;
   logic [SlotBits-1:0] slots;                  // as a bundle's header has them
@@ -107,17 +110,20 @@ module hd_issue (
       default: ;
     endcase
     op_word = state_q == Head || state_q == Wait || state_q == Signal || state_q == Params;
-    op_end  = flags == 2'd0 && n_todo == 5'd0;            // the operation's last word
+    // No parameter comes behind this word: n_todo is 0, without counting.
+    none    = state_q == Head ? set == 32'd0 : params_q == 5'(state_q == Params);
+    op_end  = flags == 2'd0 && none;                            // the operation's last word
     op_last = (slots_q & (slots_q - SlotBits'(1))) == '0;       // the bundle's last operation
 
     if (flags[0]) after = Wait;
     else if (flags[1]) after = Signal;
-    else if (n_todo != 5'd0) after = Params;
+    else if (!none) after = Params;
     else if (unit == 3'd0) after = SeqSem;
     else if (!op_last) after = Head;
     else after = Bundle;
   end
 
+  assign waits_d      = take && state_q == Head ? 1'b0 : take && state_q == Wait ? word_i != 32'd0 : waits_q;
   assign take         = word_valid_i && !stop_i &&
                         (state_q == Bundle || (op_word && (unit == 3'd0 || w_ready_i[unit])));
   assign word_ready_o = take;
@@ -137,7 +143,7 @@ module hd_issue (
         if (take) state_d = bad ? Failed : slots == '0 ? Bundle : Head;
         else if (word_end_i && !stop_i) state_d = Failed;
       end
-      SeqSem: if (!stop_i && (wait_q == 32'd0 || grant_i))
+      SeqSem: if (!stop_i && (!waits_q || grant_i))
         state_d = code_q == hd_isa_pkg::SeqNop ? SeqEnd : SeqIdle;
       SeqIdle: if (!stop_i && units_idle_i) state_d = SeqEnd;
       SeqEnd: if (!stop_i)
@@ -150,8 +156,9 @@ module hd_issue (
     endcase
   end
 
-  assign want_o        = state_q == SeqSem && wait_q != 32'd0 && !stop_i;
-  assign wait_mask_o   = state_q == SeqSem ? wait_q : 32'd0;
+  assign want_o        = wants_q && !stop_i;
+  assign wait_mask_o   = wait_q;
+  assign waits_o       = state_q == SeqSem;
   assign signal_o      = state_q == SeqEnd && signal_q != 32'd0 && !stop_i;
   assign signal_mask_o = signal_q;
   assign stall_sem_o   = want_o && !grant_i;
@@ -171,14 +178,18 @@ module hd_issue (
       slots_q    <= '0;
       pc_q       <= '0;
       wait_q     <= '0;
+      waits_q    <= 1'b0;
+      wants_q    <= 1'b0;
       signal_q   <= '0;
       err_unit_q <= '0;
     end else begin
       state_q <= state_d;
+      wants_q <= state_d == SeqSem && waits_d;
       if (state_d == Failed && state_q != Failed) begin
         err_unit_q <= state_q == Bundle || !take ? 3'd0 : unit;
         if (state_q == Bundle || !take) pc_q <= word_pc_i;
       end
+      waits_q <= waits_d;
       if (take) begin
         unique case (state_q)
           Bundle:  slots_q <= slots;
