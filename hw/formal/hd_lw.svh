@@ -9,7 +9,7 @@
 // mutant: s/(36'(joined.cut) << OffBits)/36'd0/
 // mutant: s/(now.cut >> PmPartBits) != 6'd0/1'b0/
 // mutant: s/36'(ext) + bytes > /36'(ext) > /
-// mutant: s/c_beats_q <= at_q.col && Split ? 25'd1 :/c_beats_q <= at_q.col \&\& Split ? 25'd2 :/
+// mutant: s/beats   = at_q.col && Split ? 25'd1 :/beats = at_q.col \&\& Split ? 25'd2 :/
 
   // The host holds the segments during a run; they begin at multiples of 64 bytes where weights are read.
   `ASSUME(Held, $stable(seg_i))
@@ -37,10 +37,11 @@
   (* hierconn *) logic [4:0] \u_bursts.open_q ;
   `DUTY(EndsOpen, !(r_i.valid && r_i.last) || \u_bursts.open_q != 5'd0)
 
+  `ASSERT(DataAgrees, !c_valid_q || c_data_q == (c_err_q == hd_reg_pkg::ErrNone))
   `ASSERT(ErrorAsksNothing, !(c_valid_q && c_err_q != hd_reg_pkg::ErrNone) || !ar_o.valid)
   // What the proof of hd_read_bursts takes for granted: the run holds until its bursts have gone.
   `ASSERT(RunHeld, !$past(c_valid_q && !c_done) ||
-          (c_valid_q && $stable({c_data, c_addr_q, c_beats_q})))
+          (c_valid_q && $stable({c_data_q, c_addr_q, c_beats_q})))
 
   // Of the run at hand: offset in the segment, bytes, segment.
   logic [31:0] first_f;
@@ -52,19 +53,19 @@
       bytes_f <= bytes;
       seg_f   <= at_q.seg;
     end
-  `ASSERT(Fence, !(c_valid_q && c_data) ||
+  `ASSERT(Fence, !(c_valid_q && c_data_q) ||
           (c_addr_q == (seg_f ? seg_i.arena.ptr : seg_i.image.ptr) + 64'(first_f) &&
            37'(first_f) + 37'(bytes_f) <= 37'(seg_f ? seg_i.arena.bytes : seg_i.image.bytes)))
   // From the beat of the first byte to the beat of the last; whole beats but of a split run.
-  `ASSERT(BeatsHoldBytes, !(c_valid_q && c_data) || 36'(c_beats_q) << OffBits ==
+  `ASSERT(BeatsHoldBytes, !(c_valid_q && c_data_q) || 36'(c_beats_q) << OffBits ==
           (c_col_q && Split ? 36'(AxiBytes) : bytes_f))
-  `ASSERT(Begins, !(c_valid_q && c_data) || (c_col_q && Split) || c_addr_q[OffBits-1:0] == '0)
-  `ASSERT(InBeat, !(c_valid_q && c_data && c_col_q && Split) ||
+  `ASSERT(Begins, !(c_valid_q && c_data_q) || (c_col_q && Split) || c_addr_q[OffBits-1:0] == '0)
+  `ASSERT(InBeat, !(c_valid_q && c_data_q && c_col_q && Split) ||
           (bytes_f == 36'(N) && 32'(c_addr_q[OffBits-1:0]) + N <= AxiBytes))
 
   // What InsidePage needs inside hd_burst: a burst to come is aligned and not empty.
   (* hierconn *) logic        \u_bursts.u_burst.mid_q ;
   (* hierconn *) logic [24:0] \u_bursts.u_burst.left_q ;
   (* hierconn *) logic [63:0] \u_bursts.u_burst.addr_q ;
-  `ASSERT(BurstState, !\u_bursts.u_burst.mid_q || (c_valid_q && c_data && \u_bursts.u_burst.left_q != '0 &&
+  `ASSERT(BurstState, !\u_bursts.u_burst.mid_q || (c_valid_q && c_data_q && \u_bursts.u_burst.left_q != '0 &&
                                           \u_bursts.u_burst.addr_q [OffBits-1:0] == '0))

@@ -1,12 +1,12 @@
 // Properties of hd_read_bursts, for a run that its user holds until done_o: a read request holds until it is taken
 // and never crosses 4 KiB (InsidePage of hd_burst, which also proves that the bursts add up); a run has one record, with
 // its first burst where it has any; at most OpenBursts bursts are open.
-// assume: Positive
-// mutant: s/open_q + 5'(ar_o.valid && ar_ready_i)/open_q + 5'(ar_o.valid)/
+// assume: Positive FirstIsCut
+// mutant: s/open_q + 5'(goes)/open_q + 5'(ar_o.valid)/
 // mutant: s/burst_valid && may_ask && (!first || rec_ready_i)/burst_valid \& may_ask/
 // mutant: s/first && may_ask && ar_ready_i/first \&\& may_ask/
 
-  `ASSUME(RunHeld, !$past(valid_i && !done_o) || (valid_i && $stable({data_i, addr_i, beats_i})))
+  `ASSUME(RunHeld, !$past(valid_i && !done_o) || (valid_i && $stable({data_i, addr_i, beats_i, first_i})))
   `DUTY(EndsOpen, !r_end_i || open_q != 5'd0)
   `ASSUME(RecordRoomStays, !$past(rec_ready_i && !rec_valid_o) || rec_ready_i)
 

@@ -6,16 +6,17 @@
 // mutant: s/(!aw_q || aw_ready_i) && burst_ready_i/burst_ready_i/
 // mutant: s/else if (!aw_q || aw_ready_i) aw_q <= go/else aw_q <= go/
 // mutant: s/33'(ext) + 33'(run_q) > /33'(ext) > /
-// mutant: s/c_beats_q <= (25'(run_q) + 25'(addr\[OffBits-1:0\])/c_beats_q <= (25'(run_q)/
+// mutant: s/beats = (25'(run_q) + 25'(addr\[OffBits-1:0\])/beats = (25'(run_q)/
 
   `ASSUME(Held, $stable(seg_i))
   `DUTY(RunNotEmpty, at_q.bad != hd_reg_pkg::ErrNone || run_q != '0)  // op_bad checks it, joining keeps it
+  `ASSERT(DataAgrees, !c_valid_q || data_q == (c_err_q == hd_reg_pkg::ErrNone))
   logic [31:0] ext_f;  // of the run at hand
   always_ff @(posedge clk_i) if (a_adv) ext_f <= ext;
-  `ASSERT(Fence, !(c_valid_q && data) || (c_addr_q == seg_i.arena.ptr + 64'(ext_f) &&
+  `ASSERT(Fence, !(c_valid_q && data_q) || (c_addr_q == seg_i.arena.ptr + 64'(ext_f) &&
           33'(ext_f) + 33'(c_run_q) <= 33'(seg_i.arena.bytes)))
   // From the beat of the first byte to the beat of the last.
-  `ASSERT(BeatsHoldBytes, !(c_valid_q && data) ||
+  `ASSERT(BeatsHoldBytes, !(c_valid_q && data_q) ||
           (32'(c_addr_q[OffBits-1:0]) + 32'(c_run_q) <= 32'(c_beats_q) << OffBits &&
            32'(c_addr_q[OffBits-1:0]) + 32'(c_run_q) > (32'(c_beats_q) - 32'd1) << OffBits))
 
@@ -39,5 +40,5 @@
   (* hierconn *) logic        \u_burst.mid_q ;
   (* hierconn *) logic [24:0] \u_burst.left_q ;
   (* hierconn *) logic [63:0] \u_burst.addr_q ;
-  `ASSERT(BurstState, !\u_burst.mid_q || (c_valid_q && data && \u_burst.left_q != '0 &&
+  `ASSERT(BurstState, !\u_burst.mid_q || (c_valid_q && data_q && \u_burst.left_q != '0 &&
                                           \u_burst.addr_q [OffBits-1:0] == '0))

@@ -27,6 +27,24 @@ package hd_bus_pkg;
     logic [7:0]  len;   // beats - 1
   } burst_t;
 
+  // Of a run of whole beats: its next burst.
+  typedef struct packed {
+    logic       last;
+    logic [7:0] len;   // beats - 1
+  } cut_t;
+
+  // The next burst of `left` beats that begin at beat `at` of 4 KiB.
+  function automatic cut_t cut(input logic [9:0] at, input logic [24:0] left);
+    localparam int unsigned Page = 4096 / hd_cfg_pkg::AxiBytes;  // beats
+    localparam int unsigned Max  = hd_cfg_pkg::BurstBeats;
+    logic [9:0] room, most;
+    logic       last;
+    room = 10'(Page) - at;
+    most = room > 10'(Max) ? 10'(Max) : room;
+    last = left <= 25'(Max) && left <= 25'(room);  // beside the length, not behind it
+    cut  = {last, 8'((last ? left[9:0] : most) - 10'd1)};
+  endfunction
+
   // A beat of AXI's R, without its data.
   typedef struct packed {
     logic valid;

@@ -47,6 +47,7 @@ module hd_fetch (
   localparam int unsigned Beats      = Chunks * ChunkBytes / AxiBytes;
   localparam int unsigned BeatBits   = $clog2(Beats);
   localparam int unsigned OffBits    = $clog2(AxiBytes);
+  localparam int unsigned ChunkBits  = $clog2(ChunkBytes);
   localparam int unsigned Words      = AxiBytes / 4;  // of a beat
   localparam int unsigned WordBits   = OffBits - 2;
   localparam int unsigned Header     = hd_isa_pkg::ProgHeaderWords;
@@ -57,14 +58,26 @@ module hd_fetch (
   logic [31:0]       at_q, limit_q;    // byte offsets in the image, which none of the two leaves
   logic [BeatBits:0] reserved_q;
   logic [BeatBits:0] open_q;           // bursts; each has a beat to come
-  logic [8:0]        room, want;       // bytes
-  logic [BeatBits:0] burst;
-  logic              ask, pop;
+  logic [BeatBits:0] burst;            // beats that are asked for
+  logic              ask, pop, final_chunk;  // the limit lies in the chunk that is asked for
+
+  // Chunks begin at multiples of ChunkBytes of the address. The image and at_q are multiples of 64 bytes,
+  // so an offset and its address differ in their upper bits by a carry.
+  logic [2:0]           place;             // in a chunk, units of 64 bytes; bit 2: the carry
+  logic                 end_carry;         // that of the limit
+  logic [31-ChunkBits:0] next_high;        // of the offset at which the next chunk begins
+  logic [BeatBits:0]    whole;             // beats to the end of the chunk
+  logic [BeatBits-1:0]  part;              // to the limit
 
   always_comb begin
-    room  = 9'(ChunkBytes) - 9'(ar_addr_o[7:0]);
-    want  = limit_q - at_q < 32'(room) ? 9'(limit_q - at_q) : room;
-    burst = (BeatBits + 1)'((want + 9'(AxiBytes - 1)) >> OffBits);
+    place       = {1'b0, at_q[7:6]} + {1'b0, image_ptr_i[7:6]};
+    end_carry   = 3'(limit_q[7:6]) + 3'(image_ptr_i[7:6]) >= 3'd4;
+    next_high   = at_q[31:ChunkBits] + (32 - ChunkBits)'(place[2] || image_ptr_i[7:6] == 2'd0);
+    final_chunk = (place[2] == end_carry && at_q[31:ChunkBits] == limit_q[31:ChunkBits]) ||
+                  (place[2] && !end_carry && next_high == limit_q[31:ChunkBits]);
+    whole = (BeatBits + 1)'((32'd4 - 32'(place[1:0])) * (64 / AxiBytes));
+    part  = BeatBits'((10'(limit_q[8:0]) + 10'(AxiBytes - 1)) >> OffBits) - at_q[8:OffBits];
+    burst = final_chunk ? (BeatBits + 1)'(part) : whole;
   end
 
   assign ar_valid_o = begun_q && !stop_i && !err_o && at_q < limit_q &&
@@ -163,7 +176,7 @@ module hd_fetch (
         at_q    <= code_offset_i;
         limit_q <= first_end < 33'(image_bytes_i) ? first_end[31:0] : image_bytes_i;
       end else begin
-        if (ask) at_q <= at_q + 32'(want);
+        if (ask) at_q <= final_chunk ? limit_q : {next_high, -image_ptr_i[7:6], 6'd0};
         if (take && header && in_high) begin
           words_q <= length;
           limit_q <= end_bytes[31:0];  // if it is above, the program is refused

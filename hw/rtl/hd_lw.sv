@@ -130,13 +130,15 @@ module hd_lw (
   logic [23:0] count_q;
 
   // ---- checks, bus address ---------------------------------------------------------------------
-  logic        c_valid_q, c_ready, c_done, c_last_q;
+  logic        c_valid_q, c_ready, c_done, c_last_q, c_data_q;
   logic [1:0]  c_mem_q;
   logic        c_col_q;
   logic [5:0]  c_k_q, c_cut_q;
   logic [4:0]  c_err_q;
   logic [63:0] c_addr_q;
-  logic [24:0] c_beats_q;
+  logic [24:0] c_beats_q, beats;
+  hd_bus_pkg::cut_t c_first_q;
+  logic [63:0] addr;
   logic [23:0] c_loc_q, c_count_q;
   logic [24:0] words;
   logic [35:0] bytes, j_bytes;  // of each run: shift and cut stand before the register, not before the checks
@@ -156,6 +158,8 @@ module hd_lw (
     end
   end
 
+  assign addr    = (at_q.seg ? seg_i.arena.ptr : seg_i.image.ptr) + 64'(ext);
+  assign beats   = at_q.col && Split ? 25'd1 : 25'(bytes >> OffBits);
   assign c_ready = !c_valid_q || c_done;
   assign a_adv   = a_valid && c_ready;
   assign fail    = a_adv && err != hd_reg_pkg::ErrNone;
@@ -174,26 +178,28 @@ module hd_lw (
     if (a_adv) begin
       c_last_q  <= a_last;
       c_err_q   <= err;
+      c_data_q  <= err == hd_reg_pkg::ErrNone;
       c_mem_q   <= at_q.mem;
-      c_addr_q  <= (at_q.seg ? seg_i.arena.ptr : seg_i.image.ptr) + 64'(ext);
+      c_addr_q  <= addr;
       c_col_q   <= at_q.col;
       c_k_q     <= k_q;
       c_cut_q   <= at_q.cut;
-      c_beats_q <= at_q.col && Split ? 25'd1 : 25'(bytes >> OffBits);
+      c_beats_q <= beats;
+      c_first_q <= hd_bus_pkg::cut(10'(addr[11:OffBits]), beats);
       c_loc_q   <= loc;
       c_count_q <= count_q;
     end
   end
 
   // ---- bursts and records ----------------------------------------------------------------------
-  logic rec_valid, rec_ready, c_data, open;
+  logic rec_valid, rec_ready, open;
 
-  assign c_data    = c_err_q == hd_reg_pkg::ErrNone;
   assign drained_o = !open;
 
   hd_read_bursts u_bursts (
     .clk_i(clk), .rst_ni, .stop_i,
-    .valid_i(c_valid_q), .data_i(c_data), .addr_i(c_addr_q), .beats_i(c_beats_q), .done_o(c_done),
+    .valid_i(c_valid_q), .data_i(c_data_q), .addr_i(c_addr_q), .beats_i(c_beats_q),
+    .first_i(c_first_q), .done_o(c_done),
     .ar_ready_i, .ar_o, .r_end_i(r_i.valid && r_i.last), .open_o(open),
     .rec_valid_o(rec_valid), .rec_ready_i(rec_ready)
   );

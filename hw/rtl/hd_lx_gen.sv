@@ -159,7 +159,8 @@ module hd_lx_gen (
   logic        c_valid_q, c_last_q, c_data_q, c_mem_q;
   logic [4:0]  c_err_q, b_err;
   logic [63:0] c_addr_q, b_addr;
-  logic [24:0] c_beats_q;
+  logic [24:0] c_beats_q, b_beats;
+  hd_bus_pkg::cut_t c_first_q;
   logic [27:0] c_loc_q;
   logic [23:0] c_lo_q, c_hi_q, c_run_q, b_len;
   logic [7:0]  c_pad_q;
@@ -168,6 +169,7 @@ module hd_lx_gen (
   always_comb begin
     b_len  = b_hi_q - b_lo_q;
     b_addr = (b_seg_q ? seg_i.arena.ptr : seg_i.image.ptr) + 64'(b_ext_q);
+    b_beats = (25'(b_len) + 25'(b_addr[OffBits-1:0]) + 25'(AxiBytes - 1)) >> OffBits;
     b_err  = b_err_q;
     if (b_err_q == hd_reg_pkg::ErrNone && b_len != 24'd0 &&
         33'(b_ext_q) + 33'(b_len) > {1'b0, b_seg_q ? seg_i.arena.bytes : seg_i.image.bytes})
@@ -186,7 +188,8 @@ module hd_lx_gen (
       c_err_q   <= b_err;
       c_data_q  <= b_len != 24'd0 && b_err == hd_reg_pkg::ErrNone;
       c_addr_q  <= b_addr;
-      c_beats_q <= (25'(b_len) + 25'(b_addr[OffBits-1:0]) + 25'(AxiBytes - 1)) >> OffBits;
+      c_beats_q <= b_beats;
+      c_first_q <= hd_bus_pkg::cut(10'(b_addr[11:OffBits]), b_beats);
       c_loc_q   <= b_loc_q;
       c_lo_q    <= b_lo_q;
       c_hi_q    <= b_hi_q;
@@ -198,7 +201,8 @@ module hd_lx_gen (
   // ---- bursts and records ----------------------------------------------------------------------
   hd_read_bursts u_bursts (
     .clk_i, .rst_ni, .stop_i,
-    .valid_i(c_valid_q), .data_i(c_data_q), .addr_i(c_addr_q), .beats_i(c_beats_q), .done_o(c_done),
+    .valid_i(c_valid_q), .data_i(c_data_q), .addr_i(c_addr_q), .beats_i(c_beats_q),
+    .first_i(c_first_q), .done_o(c_done),
     .ar_ready_i, .ar_o, .r_end_i, .open_o,
     .rec_valid_o, .rec_ready_i
   );

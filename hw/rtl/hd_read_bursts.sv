@@ -12,10 +12,11 @@
 module hd_read_bursts (
   input  logic               clk_i, rst_ni, stop_i,
 
-  // The run: address of its first byte, beats that it touches
+  // The run: address of its first byte, beats that it touches, its first burst
   input  logic               valid_i, data_i,
   input  logic [63:0]        addr_i,
   input  logic [24:0]        beats_i,
+  input  hd_bus_pkg::cut_t   first_i,
   output logic               done_o,
 
   // Read bursts, and the last beats of such
@@ -27,30 +28,34 @@ module hd_read_bursts (
   output logic               rec_valid_o,
   input  logic               rec_ready_i
 );
-  logic        burst_valid, burst_done, first, unused_last, may_ask;
+  logic        burst_valid, first, last, may_ask, goes;
   logic [63:0] addr;
   logic [7:0]  len;
-  logic [4:0]  open_q;
+  logic [4:0]  open_q, open_d;
+  logic        room_q;  // for one more
 
   hd_burst u_burst (
     .clk_i, .rst_ni,
-    .valid_i(valid_i && data_i), .ready_o(burst_done), .addr_i, .beats_i,
-    .valid_o(burst_valid), .ready_i(ar_o.valid && ar_ready_i), .addr_o(addr), .len_o(len),
-    .first_o(first), .last_o(unused_last)
+    .valid_i(valid_i && data_i), .addr_i, .beats_i, .first_i,
+    .valid_o(burst_valid), .ready_i(goes), .addr_o(addr), .len_o(len),
+    .first_o(first), .last_o(last)
   );
 
-  assign may_ask     = open_q != 5'(hd_isa_pkg::OpenBursts) && !stop_i;
+  assign may_ask     = room_q && !stop_i;
   assign ar_o.valid  = burst_valid && may_ask && (!first || rec_ready_i);
   assign ar_o.addr   = addr;
   assign ar_o.len    = len;
   assign rec_valid_o = valid_i && !stop_i && (!data_i || (first && may_ask && ar_ready_i));
-  assign done_o      = data_i ? burst_done : rec_valid_o && rec_ready_i;
+  assign goes        = ar_o.valid && ar_ready_i;
+  assign done_o      = data_i ? goes && last : rec_valid_o && rec_ready_i;
   assign open_o      = open_q != 5'd0;
+  assign open_d      = open_q + 5'(goes) - 5'(r_end_i);
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) open_q <= 5'd0;
-    else open_q <= open_q + 5'(ar_o.valid && ar_ready_i) - 5'(r_end_i);
+    open_q <= rst_ni ? open_d : 5'd0;
+    room_q <= !rst_ni || open_d != 5'(hd_isa_pkg::OpenBursts);
   end
 
+  `ASSERT(RoomAgrees, room_q == (open_q != 5'(hd_isa_pkg::OpenBursts)))
   `ASSERT(OpenInRange, open_q <= 5'(hd_isa_pkg::OpenBursts))
 endmodule

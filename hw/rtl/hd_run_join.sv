@@ -24,19 +24,20 @@ module hd_run_join #(
 );
   hd_bus_pkg::runs_t given_q;    // of which n and run change:
   logic              join_q, fits;
-  logic [3:0]        scale_q;
   logic [23:0]       run_q;
+  logic [35:0]       reach;      // bytes of DRAM that it takes
   logic [15:0]       over_q;     // bits of the run above those
   logic [15:0]       n_q [3];
   logic [31:0]       ext_q [3];  // steps
   logic [27:0]       loc_q [3];
+  logic [1:0]        one_q;      // of n_q: it is 1
+  logic [2:0]        more_q;     // it is more
   logic [1:0]        level;      // innermost loop of more than one iteration
   logic [39:0]       product;
 
   always_comb begin
-    level   = n_q[0] != 16'd1 ? 2'd0 : n_q[1] != 16'd1 ? 2'd1 : 2'd2;
-    fits    = join_q && n_q[level] > 16'd1 && loc_q[level] == 28'(run_q) &&
-              36'(ext_q[level]) == 36'(run_q) << (Scaled ? scale_q : 4'd0);
+    level   = !one_q[0] ? 2'd0 : !one_q[1] ? 2'd1 : 2'd2;
+    fits    = join_q && more_q[level] && loc_q[level] == 28'(run_q) && 36'(ext_q[level]) == reach;
     product = 40'(run_q) * 40'(n_q[level]);
 
     runs_o          = given_q;
@@ -48,22 +49,40 @@ module hd_run_join #(
 
   assign ready_o = !fits;
 
+  if (Scaled) begin : gen_scaled
+    logic [3:0]  scale_q;
+    logic [35:0] reach_q;
+    assign reach = reach_q;
+    always_ff @(posedge clk_i) begin
+      if (load_i) scale_q <= scale_i;
+      if (load_i) reach_q <= 36'(runs_i.run) << scale_i;
+      else if (fits) reach_q <= 36'(product[23:0]) << scale_q;
+    end
+  end else begin : gen_bytes
+    logic [3:0] unused_scale;
+    assign unused_scale = scale_i;
+    assign reach = 36'(run_q);
+  end
+
   always_ff @(posedge clk_i) begin
     if (load_i) begin
       given_q <= runs_i;
       join_q  <= join_i;
-      scale_q <= scale_i;
       run_q   <= runs_i.run;
       over_q  <= 16'd0;
       for (int unsigned l = 0; l < 3; l++) begin
-        n_q[l]   <= runs_i.n[16 * l +: 16];
+        n_q[l]    <= runs_i.n[16 * l +: 16];
+        if (l < 2) one_q[l] <= runs_i.n[16 * l +: 16] == 16'd1;
+        more_q[l] <= runs_i.n[16 * l +: 16] > 16'd1;
         ext_q[l] <= runs_i.ext_step[32 * l +: 32];
         loc_q[l] <= runs_i.loc_step[28 * l +: 28];
       end
     end else if (fits) begin
       run_q      <= product[23:0];
       over_q     <= over_q | product[39:24];
-      n_q[level] <= 16'd1;
+      n_q[level]    <= 16'd1;
+      if (level != 2'd2) one_q[level[0]] <= 1'b1;
+      more_q[level] <= 1'b0;
     end
   end
 endmodule

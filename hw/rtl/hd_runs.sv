@@ -53,7 +53,7 @@ module hd_runs #(
   assign joining_o  = joined_q && !joined;
 
   hd_run_join #(.Scaled(Scaled)) u_join (
-    .clk_i, .load_i(accept), .join_i, .scale_i, .runs_i, .ready_o(joined), .runs_o(runs)
+    .clk_i, .load_i(op_ready_o), .join_i, .scale_i, .runs_i, .ready_o(joined), .runs_o(runs)
   );
 
   hd_run_nest u_nest (
@@ -72,7 +72,7 @@ module hd_runs #(
       else if (adv_i && last_o) walk_q <= 1'b0;
       if (fail_i) halt_q <= 1'b1;
     end
-    if (accept) keep_q <= keep_i;
+    if (op_ready_o) keep_q <= keep_i;  // of no operation, too: whether one comes is known late
   end
 
   `ASSERT(WalksWhatIsThere, !adv_i || valid_o)

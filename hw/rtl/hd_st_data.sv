@@ -51,13 +51,24 @@ module hd_st_data (
   logic [5:0]         p_da;
   logic [OffBits-1:0] p_so;
   logic [23:0]        p_run;
-  logic [4:0]         unused_packs;
+  logic [4:0]         packs;
+
+  // A record enters a cycle late, long before its first chunk: whether one is taken is known late.
+  logic                      taken_q;
+  logic [6+OffBits+24-1:0]   record_q;
+  logic                      packs_ready;
+  assign pack_ready = packs_ready && !(taken_q && packs == 5'(hd_isa_pkg::StoreRecords - 1));
+
+  always_ff @(posedge clk_i) begin
+    taken_q  <= rst_ni && read_take;
+    record_q <= {run_i.off, n_so, run_i.run};
+  end
 
   hd_fifo #(.Width(6 + OffBits + 24), .Depth(hd_isa_pkg::StoreRecords)) u_packs (
     .clk_i, .rst_ni, .clear_i(1'b0),
-    .valid_i(read_take), .ready_o(pack_ready), .data_i({run_i.off, n_so, run_i.run}),
+    .valid_i(taken_q), .ready_o(packs_ready), .data_i(record_q),
     .valid_o(pack_valid), .ready_i(pack_take), .data_o({p_da, p_so, p_run}),
-    .count_o(unused_packs)
+    .count_o(packs)
   );
 
   // ---- reading XM ------------------------------------------------------------------------------
@@ -202,7 +213,7 @@ module hd_st_data (
   assign burst_end     = beat_q == burst_len_i;
   assign burst_ready_o = (fire || drop) && burst_end;
   assign pair          = {chunk, prev_q};
-  assign busy_o        = pack_valid || read_q || coming_q != 2'd0 || chunk_valid || run_q || out_q;
+  assign busy_o        = pack_valid || taken_q || read_q || coming_q != 2'd0 || chunk_valid || run_q || out_q;
   assign wvalid_o      = out_q;
   assign wdata_o       = out_data_q;
   assign wstrb_o       = out_strb_q;

@@ -99,12 +99,14 @@ module hd_st_gen (
   logic        c_valid_q, c_ready, c_done, c_last_q;
   logic [4:0]  c_err_q;
   logic [63:0] c_addr_q, addr;
-  logic [24:0] c_beats_q;
+  logic [24:0] c_beats_q, beats;
+  hd_bus_pkg::cut_t c_first_q;
   logic [27:0] c_loc_q;
   logic [23:0] c_run_q;
 
   always_comb begin
-    addr = seg_i.arena.ptr + 64'(ext);
+    addr  = seg_i.arena.ptr + 64'(ext);
+    beats = (25'(run_q) + 25'(addr[OffBits-1:0]) + 25'(AxiBytes - 1)) >> OffBits;
     err  = at_q.bad;
     if (at_q.bad == hd_reg_pkg::ErrNone) begin
       if (29'(loc) + 29'(run_q) > 29'(at_q.sat == hd_isa_pkg::StSatInt16 ? AmBytes / 2 :
@@ -130,27 +132,27 @@ module hd_st_gen (
       c_mem_q   <= at_q.mem;
       c_sat_q   <= at_q.sat;
       c_err_q   <= err;
+      data_q    <= err == hd_reg_pkg::ErrNone;
       c_addr_q  <= addr;
-      c_beats_q <= (25'(run_q) + 25'(addr[OffBits-1:0]) + 25'(AxiBytes - 1)) >> OffBits;
+      c_beats_q <= beats;
+      c_first_q <= hd_bus_pkg::cut(10'(addr[11:OffBits]), beats);
       c_loc_q   <= loc;
       c_run_q   <= run_q;
     end
   end
 
   // ---- bursts and records ----------------------------------------------------------------------
-  logic        burst_valid, burst_done, first, burst_last, data, go;
+  logic        burst_valid, first, burst_last, data_q, go;
   logic [63:0] burst_addr;
   logic [7:0]  burst_len;
   logic        aw_q;
   logic [63:0] aw_addr_q;
   logic [7:0]  aw_len_q;
 
-  assign data = c_err_q == hd_reg_pkg::ErrNone;
-
   hd_burst u_burst (
     .clk_i, .rst_ni,
-    .valid_i(c_valid_q && data), .ready_o(burst_done), .addr_i(c_addr_q), .beats_i(c_beats_q),
-    .valid_o(burst_valid), .ready_i(go), .addr_o(burst_addr), .len_o(burst_len), .first_o(first),
+    .valid_i(c_valid_q && data_q), .addr_i(c_addr_q), .beats_i(c_beats_q),
+    .first_i(c_first_q), .valid_o(burst_valid), .ready_i(go), .addr_o(burst_addr), .len_o(burst_len), .first_o(first),
     .last_o(burst_last)
   );
 
@@ -158,9 +160,9 @@ module hd_st_gen (
                          (!first || run_ready_i);
   assign run_valid_o   = go && first;
   assign run_o         = {c_sat_q, c_mem_q, 6'(c_addr_q[OffBits-1:0]), c_run_q, c_loc_q};
-  assign burst_valid_o = go || (c_valid_q && !data && !stop_i);
+  assign burst_valid_o = go || (c_valid_q && !data_q && !stop_i);
   assign burst_o       = {c_last_q && burst_last, c_err_q, burst_len};
-  assign c_done        = data ? burst_done : burst_valid_o && burst_ready_i;
+  assign c_done        = data_q ? go && burst_last : burst_valid_o && burst_ready_i;
 
   assign busy_o = runs_busy || c_valid_q || aw_q;
   assign aw_o   = {aw_q, aw_addr_q, aw_len_q};
