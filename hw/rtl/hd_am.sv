@@ -11,7 +11,7 @@ module hd_am (
   input  logic                clk_i, rst_ni,
 
   // MX: read (for accumulate) and write
-  input  hd_bus_pkg::word_t   mx_i, mxw_i,
+  input  hd_bus_pkg::word_t   mx_i, mxw_next_i,  // the write a cycle before its data
   output hd_cfg_pkg::sums_t   mx_rdata_o,
   input  hd_cfg_pkg::sums_t   mxw_wdata_i,
 
@@ -41,17 +41,24 @@ module hd_am (
   // Chunks are aligned: said here so that no byte shifter is made for them.
   localparam logic [OffBits-1:0] ChunkMask = ~OffBits'(Chunk - 1);
 
-  logic        mx_rbank, mx_wbank, a_bank, b_bank, w_bank, lx_bank, st_bank;
+  logic        mx_rbank, a_bank, b_bank, w_bank, lx_bank, st_bank;
   logic [23:0] lx_word, st_word;
   assign lx_word  = 24'(lx_i.addr >> OffBits);
   assign st_word  = 24'(st_i.addr >> OffBits);
   assign lx_bank  = lx_word[RowBits];
   assign st_bank  = st_word[RowBits];
   assign mx_rbank = mx_i.addr[RowBits];
-  assign mx_wbank = mxw_i.addr[RowBits];
   assign a_bank   = vxa_i.addr[RowBits];
   assign b_bank   = vxb_i.addr[RowBits];
   assign w_bank   = vxw_i.addr[RowBits];
+
+  // MX's write of this cycle: its bank, one bit of two, and its row.
+  logic [1:0]         mxw_here_q;
+  logic [RowBits-1:0] mxw_row_q;
+  always_ff @(posedge clk_i) begin
+    mxw_here_q <= {2{rst_ni && mxw_next_i.req}} & {mxw_next_i.addr[RowBits], !mxw_next_i.addr[RowBits]};
+    mxw_row_q  <= mxw_next_i.addr[RowBits-1:0];
+  end
 
   logic vxa_gnt, vxb_gnt;
   assign vxa_free_o = !(mx_i.req && mx_rbank == a_bank);
@@ -59,11 +66,11 @@ module hd_am (
   assign vx_same_o  = a_bank == b_bank;
   assign vxa_gnt    = vxa_i.req && vxa_free_o;
   assign vxb_gnt    = vxb_i.req && vxb_free_o && !(vxa_i.req && vx_same_o);
-  assign vxw_gnt_o = vxw_i.req && !(mxw_i.req && mx_wbank == w_bank);
+  assign vxw_gnt_o = vxw_i.req && !mxw_here_q[w_bank];
 
   assign st_gnt_o  = st_i.am && !(mx_i.req && mx_rbank == st_bank) &&
                      !(vxa_i.req && a_bank == st_bank) && !(vxb_i.req && b_bank == st_bank);
-  assign lx_gnt_o  = lx_i.am && !(mxw_i.req && mx_wbank == lx_bank) &&
+  assign lx_gnt_o  = lx_i.am && !mxw_here_q[lx_bank] &&
                      !(vxw_i.req && w_bank == lx_bank);
 
   // A chunk of LX in word form: the data repeats, the lane enables choose.
@@ -85,26 +92,30 @@ module hd_am (
   logic [64*N-1:0] rdata;  // both banks
 
   for (genvar b = 0; b < 2; b++) begin : gen_bank
-    logic mx_r, mx_w, a_here, b_here, w_here, lx_here, st_here;
-    assign mx_r   = mx_i.req && mx_rbank == (b == 1);
-    assign mx_w   = mxw_i.req && mx_wbank == (b == 1);
-    assign a_here = vxa_gnt && a_bank == (b == 1);
-    assign b_here = vxb_gnt && b_bank == (b == 1);
-    assign w_here = vxw_gnt_o && w_bank == (b == 1);
-    assign lx_here = lx_gnt_o && lx_bank == (b == 1);
+    logic mx_r, a_here, b_here, st_here;
+    assign mx_r    = mx_i.req && mx_rbank == (b == 1);
+    assign a_here  = vxa_gnt && a_bank == (b == 1);
+    assign b_here  = vxb_gnt && b_bank == (b == 1);
     assign st_here = st_gnt_o && st_bank == (b == 1);
 
+    logic [N-1:0]       lanes;
+    logic [RowBits-1:0] wrow;
+    logic [32*N-1:0]    wdata;
+    hd_am_write #(.Bank(b == 1), .RowBits(RowBits)) u_write (
+      .mx_we_i(mxw_here_q[b]), .mx_row_i(mxw_row_q), .mx_wdata_i(mxw_wdata_i),
+      .vx_i(vxw_i), .vx_wdata_i(vxw_wdata_i),
+      .lx_we_i(lx_gnt_o && lx_bank == (b == 1)), .lx_row_i(lx_word[RowBits-1:0]), .lx_lanes_i(lx_lanes),
+      .lx_wdata_i(lx_row),
+      .we_o(lanes), .row_o(wrow), .wdata_o(wdata)
+    );
+
     hd_ram #(.Width(32 * N), .Depth(Words / 2), .BeBits(32)) u_ram (
-      .clk_i,
-      .we_i(mx_w || w_here ? '1 : lx_here ? lx_lanes : '0),
+      .clk_i, .we_i(lanes), .waddr_i(wrow), .wdata_i(wdata),
       .re_i(mx_r || a_here || b_here || st_here),
       .raddr_i(mx_r   ? mx_i.addr[RowBits-1:0] :
                a_here ? vxa_i.addr[RowBits-1:0] :
                b_here ? vxb_i.addr[RowBits-1:0] : st_word[RowBits-1:0]),
-      .rdata_o(rdata[32 * N * b +: 32 * N]),
-      .waddr_i(mx_w   ? mxw_i.addr[RowBits-1:0] :
-               w_here ? vxw_i.addr[RowBits-1:0] : lx_word[RowBits-1:0]),
-      .wdata_i(mx_w ? mxw_wdata_i : w_here ? vxw_wdata_i : lx_row)
+      .rdata_o(rdata[32 * N * b +: 32 * N])
     );
   end
 

@@ -28,10 +28,10 @@ module hd_mx (
   input  logic                xm_gnt_i,
   input  hd_cfg_pkg::x_t      xm_rdata_i,
 
-  // AM read and write, always granted
+  // AM read and write, always granted; the write is told a cycle before it
   output hd_bus_pkg::word_t   am_o,
   input  hd_cfg_pkg::sums_t   am_rdata_i,
-  output hd_bus_pkg::word_t   amw_o,
+  output hd_bus_pkg::word_t   amw_next_o,
   output hd_cfg_pkg::sums_t   amw_wdata_o,
 
   // Counters
@@ -151,7 +151,7 @@ module hd_mx (
   );
 
   assign am_o        = {wr_q[Read-1] && acc_q[Read-1], 24'(a_q[Read-1])};
-  assign amw_o       = {wr_q[Write-1], 24'(a_q[Write-1])};
+  assign amw_next_o  = {wr_q[Write-2], 24'(a_q[Write-2])};
   assign amw_wdata_o = y_q;
 
   always_ff @(posedge clk_i) begin
@@ -165,5 +165,5 @@ module hd_mx (
   assign stall_bank_o = xm_o.req && !xm_gnt_i;
 
   `ASSERT(OneEnd, !(res_o.done && res_o.err))
-  `ASSERT(WriteInRange, !amw_o.req || amw_o.addr < 24'(AmWords))
+  `ASSERT(WriteInRange, !amw_next_o.req || amw_next_o.addr < 24'(AmWords))
 endmodule

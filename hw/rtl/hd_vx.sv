@@ -35,8 +35,10 @@ module hd_vx (
   // XM reads and write; AM reads and write. A word is asked for in the memory where it lies, so the
   // addresses of both are the same.
   output hd_bus_pkg::word_t   xma_o, xmb_o, xmw_o, ama_o, amb_o, amw_o,
-  // xma_free_i: A gets XM if it asks; xmb_free_i: B, unless A asks for the same bank (xm_same_i)
-  input  logic                xma_free_i, xmb_free_i, xm_same_i, ama_free_i, amb_free_i, am_same_i,
+  // A gets XM if it asks, unless MX does (mx_xm_i, late) and has the same bank (xma_shared_i); B likewise,
+  // unless A asks for the same bank (xm_same_i). Of AM it is known whether the bank is free.
+  input  logic                mx_xm_i, xma_shared_i, xmb_shared_i, xm_same_i,
+  input  logic                ama_free_i, amb_free_i, am_same_i,
   input  logic                xmw_gnt_i, amw_gnt_i,
   input  hd_cfg_pkg::vec_t    xma_rdata_i, xmb_rdata_i,
   input  hd_cfg_pkg::sums_t   ama_rdata_i, amb_rdata_i,
@@ -140,7 +142,7 @@ module hd_vx (
 
   logic [23:0]      a_addr, b_addr, d_addr, p_addr;
   logic [Loops-1:0] first, last;
-  logic             commit, window;  // window: dw is in a column that ends one
+  logic             commit, window_q;  // window: dw is in a column that ends one
 
   logic [CountBits-1:0] outputs, n0, n1, n2;  // outputs: of a dw, in a row, less 1
   logic [15:0]          as0, as1, bs0, bs1, ps1;
@@ -172,14 +174,16 @@ module hd_vx (
               p.as3, p.as2, as1, as0}),
     .base_i ({p.p, p.d, p.b, p.a}),
     .adv_i  (commit),
-    .stay_i ({1'b0, !window, !window, 1'b0}),  // D and, where it comes by columns, B: from window to window
+    .stay_i ({1'b0, !window_q, !window_q, 1'b0}),  // D and, where it comes by columns, B: from window to window
     .addr_o ({p_addr, d_addr, b_addr, a_addr}),
     .first_o(first),
     .last_o (last)
   );
 
   // ---- issue ------------------------------------------------------------------------------------
-  logic             sum_first, sum_last, room, clear, fail, go, a_ok, b_ok, got_a_q, got_b_q, want_b;
+  logic             sum_first, sum_last, room, clear, fail, go, got_a_q, got_b_q, want_b, takes;
+  logic [1:0]       a_may, b_may;
+  (* keep *) logic [1:0] may;
   logic             wrong, a_out, b_out, d_out, p_out, p_end;  // out: outside of its memory
   logic [3:0]       ops_q, xm_writers_q, am_writers_q;  // operations in flight; those that write XM, AM
   logic [3:0]       turners_q;                          // and those that transpose
@@ -187,8 +191,8 @@ module hd_vx (
   logic [ResBits:0] waiting_q;                    // results on their way
 
   assign sum_first = &(first | outer_q);
-  assign sum_last  = &(last | outer_q) && window;
-  assign want_b    = two_q && (pairs_q ? window : sums_q ? window && sum_first : sum_last);
+  assign sum_last  = &(last | outer_q) && window_q;
+  assign want_b    = two_q && (pairs_q ? window_q : sums_q ? window_q && sum_first : sum_last);
   assign room      = waiting_q < (ResBits + 1)'(Results);
   assign clear     = !((a_xm_q || (two_q && b_xm_q)) && xm_writers_q != 4'(!to_am_q)) &&
                      !((a_am_q || (two_q && b_am_q)) && am_writers_q != 4'(to_am_q)) &&
@@ -209,28 +213,31 @@ module hd_vx (
   assign ama_o     = {go && a_am_q && !got_a_q, a_addr};
   assign xmb_o     = {go && want_b && b_xm_q && !got_b_q, b_addr};
   assign amb_o     = {go && want_b && b_am_q && !got_b_q, b_addr};
-  // Whether the memories grant what go asks for is known beside go.
-  assign a_ok      = got_a_q || (a_xm_q ? xma_free_i : !a_am_q || ama_free_i);
-  assign b_ok      = got_b_q || !want_b ||
-                     (b_xm_q ? xmb_free_i && !(a_xm_q && !got_a_q && xm_same_i) :
-                      !b_am_q || (amb_free_i && !(a_am_q && !got_a_q && am_same_i)));
-  assign commit    = go && a_ok && b_ok;
+  // Whether the memories grant what go asks for is known beside go: bit 0 if MX does not ask for XM, bit 1
+  // if it does.
+  assign a_may     = {2{got_a_q}} | (a_xm_q ? {!xma_shared_i, 1'b1} : {2{!a_am_q || ama_free_i}});
+  assign b_may     = {2{got_b_q || !want_b}} |
+                     (b_xm_q ? {2{!(a_xm_q && !got_a_q && xm_same_i)}} & {!xmb_shared_i, 1'b1} :
+                      {2{!b_am_q || (amb_free_i && !(a_am_q && !got_a_q && am_same_i))}});
+  assign may       = {2{go}} & a_may & b_may;
+  assign commit    = may[mx_xm_i];
   assign pm_o.req  = dw_q ? lead || (commit && pm_next_q != PmNone) : commit && sum_last && pm_q;
   assign pm_o.addr = p_addr + (!dw_q ? 24'd0 : pm_next_q == PmLo ? 24'd1 :
                                pm_next_q == PmHi ? 24'd2 : 24'd0);
 
   assign load       = !run_q || (commit && &last);
-  assign op_ready_o = !failed_q && ops_q < 4'(Slots) && load;
+  assign op_ready_o = takes && (!run_q || (commit && &last));
+  assign takes      = !failed_q && ops_q < 4'(Slots);
   assign accept     = op_valid_i && op_ready_o;
   assign push       = fail || (commit && sum_last);
 
   // ---- dw: columns and words of PM --------------------------------------------------------------
   logic       dw_q, pairs_q, sums_q, single_q, two_words_q, lead, lead_now;  // single_q: the first iteration is a result
   logic [1:0] head_q, gap_q;                      // columns before the first that ends a window,
-  logic [1:0] skip_q;                             // between two such, before the next
+  logic [1:0] skip_q, skip_d;                     // between two such, before the next
   logic [1:0] row_q, pm_next_q;
 
-  assign window = !dw_q || skip_q == 2'd0;
+  assign skip_d   = last[1] ? head_q : window_q ? gap_q : skip_q - 2'd1;
   assign lead_now = dw_q && single_q && pm_next_q == PmLo && hold_age_q == '0;
   assign lead     = run_q && !wrong && lead_now;
 
@@ -244,13 +251,17 @@ module hd_vx (
       head_q      <= p.n0[1:0] - (pairs ? 2'd2 : 2'd1);
       gap_q       <= p.sx - (pairs ? 2'd2 : 2'd1);
       skip_q      <= p.n0[1:0] - (pairs ? 2'd2 : 2'd1);
+      window_q    <= !dw || p.n0[1:0] == (pairs ? 2'd2 : 2'd1);
       row_q       <= '0;
       pm_next_q   <= PmLo;
     end else if (lead) begin
       pm_next_q <= PmConst;
     end else if (commit) begin
       row_q <= last[0] ? '0 : row_q + 2'd1;
-      if (last[0]) skip_q <= last[1] ? head_q : skip_q == '0 ? gap_q : skip_q - 2'd1;
+      if (last[0]) begin
+        skip_q <= skip_d;
+        window_q <= !dw_q || skip_d == 2'd0;
+      end
       if (last[0] && last[1]) pm_next_q <= PmLo;
       else if (pm_next_q == PmLo) pm_next_q <= two_words_q ? PmHi : PmConst;
       else if (pm_next_q != PmNone) pm_next_q <= pm_next_q + 2'd1;
@@ -317,12 +328,14 @@ module hd_vx (
   // ---- results in order: where they go ----------------------------------------------------------
   // {transposed, error, last of its operation, to AM, error code, address}
   logic [32:0]        order [Results];
+  logic [32:0]        entry, oldest_q;  // what is pushed; the oldest, which is not in the list
   logic               head_err, head_end, head_am, head_tr;
   logic [4:0]         head_code;
   logic [ResBits-1:0] order_w_q, order_r_q;
   logic [23:0]        w_addr;
 
-  assign {head_tr, head_err, head_end, head_am, head_code, w_addr} = order[order_r_q];
+  assign entry = {tr_q, fail, fail || &last, to_am_q, bad_any_q ? bad_q : hd_reg_pkg::ErrRange, d_addr};
+  assign {head_tr, head_err, head_end, head_am, head_code, w_addr} = oldest_q;
 
   always_ff @(posedge clk) begin
     if (!rst_ni) begin
@@ -343,8 +356,8 @@ module hd_vx (
       else if (fail || (commit && &last)) run_q <= 1'b0;
       if (fail) failed_q <= 1'b1;
       else if (err_q) failed_q <= 1'b0;
-      got_a_q <= go && !commit && a_ok;
-      got_b_q <= go && !commit && b_ok && want_b;
+      got_a_q <= go && !commit && a_may[mx_xm_i];
+      got_b_q <= go && !commit && b_may[mx_xm_i] && want_b;
       if (accept) slot_q <= slot_q + 3'd1;
       ops_q        <= ops_q + 4'(accept) - 4'(end_op);
       xm_writers_q <= xm_writers_q + 4'(accept && !to_am) - 4'(end_op && !end_to_am);
@@ -355,6 +368,8 @@ module hd_vx (
       order_w_q    <= order_w_q + ResBits'(push);
       order_r_q    <= order_r_q + ResBits'(pop);
     end
+    if (waiting_q == (ResBits + 1)'(pop)) oldest_q <= entry;
+    else if (pop) oldest_q <= order[order_r_q + ResBits'(1)];
     if (load) begin
       two_q   <= p.alu != hd_isa_pkg::VxAluA || pairs || sums;
       pm_q    <= p.use_bias || p.scale_pm || p.a_kind >= hd_isa_pkg::VxKindPmInt32 ||
@@ -369,8 +384,7 @@ module hd_vx (
       bad_q   <= bad;
       bad_any_q <= bad != hd_reg_pkg::ErrNone;
     end
-    if (push) order[order_w_q] <= {tr_q, fail, fail || &last, to_am_q,
-                                   bad_any_q ? bad_q : hd_reg_pkg::ErrRange, d_addr};
+    if (push) order[order_w_q] <= entry;
   end
 
   // ---- data -------------------------------------------------------------------------------------
@@ -391,7 +405,7 @@ module hd_vx (
     d_valid_q  <= rst_ni ? {d_valid_q[0], commit} : '0;
     d_first_q  <= {d_first_q[0], sum_first};
     d_last_q   <= {d_last_q[0], sum_last};
-    d_window_q <= {d_window_q[0], window};
+    d_window_q <= {d_window_q[0], window_q};
     d_tail_q   <= {d_tail_q[0], last[0]};
     d_row1_q   <= row_q;
     d_row2_q   <= d_row1_q;

@@ -16,7 +16,7 @@ module hd_xm (
 
   // VX reads and write, addresses in vectors of N bytes
   input  hd_bus_pkg::word_t   vxa_i, vxb_i, vxw_i,
-  output logic                vxa_free_o, vxb_free_o, vx_same_o,  // see hd_vx
+  output logic                vxa_shared_o, vxb_shared_o, vx_same_o,  // see hd_vx
   output logic                vxw_gnt_o,
   output hd_cfg_pkg::vec_t    vxa_rdata_o, vxb_rdata_o,
   input  hd_cfg_pkg::vec_t    vxw_wdata_i,
@@ -61,11 +61,11 @@ module hd_xm (
 
   assign mx_gnt_o  = mx_i.req;
   logic vxa_gnt, vxb_gnt;
-  assign vxa_free_o = !(mx_i.req && mx_bank == a_bank);
-  assign vxb_free_o = !(mx_i.req && mx_bank == b_bank);
-  assign vx_same_o  = a_bank == b_bank;
-  assign vxa_gnt    = vxa_i.req && vxa_free_o;
-  assign vxb_gnt    = vxb_i.req && vxb_free_o && !(vxa_i.req && vx_same_o);
+  assign vxa_shared_o = mx_bank == a_bank;
+  assign vxb_shared_o = mx_bank == b_bank;
+  assign vx_same_o    = a_bank == b_bank;
+  assign vxa_gnt      = vxa_i.req && !(mx_i.req && vxa_shared_o);
+  assign vxb_gnt      = vxb_i.req && !(mx_i.req && vxb_shared_o) && !(vxa_i.req && vx_same_o);
   assign st_gnt_o  = st_i.xm && !(mx_i.req && mx_bank == st_bank) &&
                      !(vxa_i.req && a_bank == st_bank) && !(vxb_i.req && b_bank == st_bank);
   assign vxw_gnt_o = vxw_i.req;

@@ -32,6 +32,7 @@ struct Bench {
     bool good = true;
     // Reads are answered 2 cycles after their grant.
     uint64_t x_read[2] = {}, a_read[2] = {};
+    uint32_t write = 0; // of the next cycle
 
     uint64_t am_word(unsigned a) { return am[a % kAm][0] | uint64_t(am[a % kAm][1]) << 32; }
 
@@ -57,13 +58,14 @@ struct Bench {
         }
         if (bool(top.stall_bank_o) != (word_req(top.xm_o) && !top.xm_gnt_i)) good = false;
         if (word_req(top.am_o)) a_read[0] = am_word(word_addr(top.am_o));
-        if (word_req(top.amw_o)) {
-            const uint32_t at = word_addr(top.amw_o);
+        if (word_req(write)) { // told a cycle before
+            const uint32_t at = word_addr(write);
             if (at >= kAm)
                 good = false;
             else
                 am[at][0] = uint32_t(top.amw_wdata_o), am[at][1] = uint32_t(top.amw_wdata_o >> 32);
         }
+        write = top.rst_ni ? unsigned(top.amw_next_o) : 0;
         const bool done = top.res_o >> 6 & 1, err = top.res_o >> 5 & 1;
         if (done || err) {
             if (results.empty() || (done && err) || done != (results.front() < 0) ||
