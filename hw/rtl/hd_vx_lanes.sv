@@ -203,35 +203,37 @@ module hd_vx_lanes (
   logic [Depth:1]      v_q;        // from element 3 on: only iterations with a result
   logic [SlotBits-1:0] s_q [1:Depth];
   logic                first_q, last_q, last2_q;
-  logic                ends, v9, v13, fn_before, fn_behind, fn_valid, fn_back9, fn_back13;
-  logic [SlotBits-1:0] s9, s13, fn_slot;
+  logic                ends, v9, v13, fn_before, fn_behind, fn_back9, fn_back13;
+  logic [SlotBits-1:0] s9_q, s13_d;
+  // What the slots of elements 3, 9 and 13 say. Read a cycle before, with what comes back there.
+  logic                raw3_q, two3_q;           // A is binary32; there is a B
+  logic                add9_q, sub9_q, mul9_q, sum13_q, prod13_q;  // the alu adds or subtracts, multiplies
+  logic                fn9_q, fn13_q;            // a function comes before the alu, behind it
+  logic                back9_d, back13_d;        // from the function in the next cycle
+  logic [SlotBits-1:0] back_slot;
   // Across lanes: groups that left at 2 so many cycles ago; the last come back.
   logic [Groups:1]     across_v_q;
   logic [SlotBits-1:0] across_s_q [1:Groups];
   logic [GBits-1:0]    join_g_q, back_g_q;
-  logic                goes_across, across;
+  logic                goes_across, across, across_max_q;
   logic [SlotBits-1:0] across_slot;
 
   assign ends        = v_q[2] && last2_q;
   assign goes_across = HasFn && lanes[s_q[2]];
   assign across      = HasFn && across_v_q[Groups];
   assign across_slot = across_s_q[Groups];
-  assign fn_before   = HasFn && v_q[9] && fn[s_q[9]] != hd_isa_pkg::VxFnNone &&
-                       alu[s_q[9]] == hd_isa_pkg::VxAluMul;
-  assign fn_behind   = HasFn && v_q[13] && fn[s_q[13]] != hd_isa_pkg::VxFnNone &&
-                       alu[s_q[13]] != hd_isa_pkg::VxAluMul;
-  assign fn_back9    = fn_valid && alu[fn_slot] == hd_isa_pkg::VxAluMul;
-  assign fn_back13   = fn_valid && alu[fn_slot] != hd_isa_pkg::VxAluMul;
+  assign fn_before   = HasFn && v_q[9] && fn9_q;
+  assign fn_behind   = HasFn && v_q[13] && fn13_q;
   assign v9          = (v_q[9] && !fn_before) || fn_back9;
   assign v13         = (v_q[13] && !fn_behind) || fn_back13;
-  assign s9          = fn_back9 ? fn_slot : s_q[9];
-  assign s13         = fn_back13 ? fn_slot : s_q[13];
+  assign s13_d       = back13_d ? back_slot : s_q[12];
 
   always_ff @(posedge clk_i) begin
     v_q <= rst_ni ? {v_q[12:10], v9, v_q[8:3], (ends && !goes_across) || across, v_q[1],
                      map_valid || dw_valid} : '0;
     across_v_q    <= rst_ni ? Groups'({across_v_q, ends && goes_across}) : '0;
     across_s_q[1] <= s_q[2];
+    across_max_q  <= red[s_q[2]] == hd_isa_pkg::VxRedMax;
     for (int unsigned i = 2; i <= Groups; i++) across_s_q[i] <= across_s_q[i - 1];
     if (!rst_ni) begin
       join_g_q <= '0;
@@ -247,7 +249,24 @@ module hd_vx_lanes (
     s_q[2]  <= s_q[1];
     s_q[3]  <= across ? across_slot : s_q[2];
     for (int unsigned i = 4; i <= Depth; i++) s_q[i] <= s_q[i - 1];
-    s_q[10] <= s9;
+    s_q[10] <= s9_q;
+  end
+
+  logic [SlotBits-1:0] s3_d, s9_d;
+  assign s3_d = across ? across_slot : s_q[2];
+  assign s9_d = back9_d ? back_slot : s_q[8];
+
+  always_ff @(posedge clk_i) begin
+    raw3_q   <= a_f32[s3_d];
+    two3_q   <= alu[s3_d] != hd_isa_pkg::VxAluA;
+    s9_q     <= s9_d;
+    add9_q   <= alu[s9_d] == hd_isa_pkg::VxAluAdd || alu[s9_d] == hd_isa_pkg::VxAluSub;
+    sub9_q   <= alu[s9_d] == hd_isa_pkg::VxAluSub;
+    mul9_q   <= alu[s9_d] == hd_isa_pkg::VxAluMul;
+    fn9_q    <= fn[s_q[8]] != hd_isa_pkg::VxFnNone && alu[s_q[8]] == hd_isa_pkg::VxAluMul;
+    sum13_q  <= alu[s_q[12]] == hd_isa_pkg::VxAluAdd || alu[s_q[12]] == hd_isa_pkg::VxAluSub;
+    prod13_q <= alu[s_q[12]] == hd_isa_pkg::VxAluMul;
+    fn13_q   <= fn[s_q[12]] != hd_isa_pkg::VxFnNone && alu[s_q[12]] != hd_isa_pkg::VxAluMul;
   end
 
   // The first group of a window comes from hd_vx_window itself, which may go on then.
@@ -310,14 +329,26 @@ module hd_vx_lanes (
     if (HasFn && (across_v_q[1] || across)) begin : gen_whole
       logic        max;
       logic [31:0] whole;
-      max = red[across_s_q[1]] == hd_isa_pkg::VxRedMax;
-      for (int unsigned i = 1; i < V / Joined; i = 2 * i)
-        for (int unsigned g = 0; g + i < V / Joined; g = g + 2 * i)
-          part[g] = joined(max, part[g], part[g + i]);
+      max = across_max_q;
+      if (max) begin : gen_most
+        // The largest of all, chosen by comparisons of each two beside each other.
+        logic [31:0] most;
+        logic        best;
+        most = '0;
+        for (int unsigned g = 0; g < V / Joined; g++) begin
+          best = 1'b1;
+          for (int unsigned i = 0; i < V / Joined; i++)
+            if (i < g ? signed'(part[i]) >= signed'(part[g]) : i > g && signed'(part[i]) > signed'(part[g]))
+              best = 1'b0;
+          most = most | ({32{best}} & (Groups == 1 && total[across_slot] ? order(part[g]) : part[g]));
+        end
+        part[0] = most;
+      end else
+        for (int unsigned g = 1; g < V / Joined; g++) part[0] = part[0] + part[g];
       whole_q = join_g_q == '0 ? part[0] : joined(max, whole_q, part[0]);
       whole = back_g_q == '0 ? whole_q : held_q;
       held_q = whole;
-      if (total[across_slot]) whole = order(whole);
+      if (Groups > 1 && total[across_slot]) whole = order(whole);  // see above
       if (across)
         for (int unsigned n = 0; n < V; n++) begin
           ta_q[32 * n +: 32]     <= whole + pb_l[Groups-1][n];
@@ -414,7 +445,7 @@ module hd_vx_lanes (
   // ---- to binary32 (5), scale (9) ---------------------------------------------------------------
   logic [32*V-1:0] a5, b5, fa, fb;
   logic            b3_en, b5_en;
-  assign b3_en = v_q[3] && alu[s_q[3]] != hd_isa_pkg::VxAluA;
+  assign b3_en = v_q[3] && two3_q;
   assign b5_en = v_q[5] && alu[s_q[5]] != hd_isa_pkg::VxAluA;
 
   always_ff @(posedge clk_i) begin
@@ -423,7 +454,7 @@ module hd_vx_lanes (
   end
 
   hd_f32_from_int #(.Lanes(V)) u_from_a (
-    .clk_i, .rst_ni, .en_i(v_q[3]), .raw_i(a_f32[s_q[3]]), .a_i(ta_q), .y_o(a5)
+    .clk_i, .rst_ni, .en_i(v_q[3]), .raw_i(raw3_q), .a_i(ta_q), .y_o(a5)
   );
   hd_f32_from_int #(.Lanes(V), .Bits(BBits)) u_from_b (
     .clk_i, .rst_ni, .en_i(b3_en), .raw_i(b_f32[s_q[3]]), .a_i(tb_q), .y_o(b5)
@@ -442,16 +473,23 @@ module hd_vx_lanes (
   if (HasFn) begin : gen_fn
     logic [32*V-1:0]     fb_late [FnDepth];  // fb of what is in the function before the alu
     logic [2:0]          fb_w_q, fb_r_q;
-    logic [FnDepth:1]    fn_v_q;
-    logic [SlotBits-1:0] fn_s_q [1:FnDepth];
+    logic [FnDepth-1:1]  fn_v_q;
+    logic [SlotBits-1:0] fn_s_q [1:FnDepth-1];
 
-    assign fn_valid = fn_v_q[FnDepth];
-    assign fn_slot  = fn_s_q[FnDepth];
+    assign back_slot = fn_s_q[FnDepth-1];
+    assign back9_d   = fn_v_q[FnDepth-1] && alu[back_slot] == hd_isa_pkg::VxAluMul;
+    assign back13_d  = fn_v_q[FnDepth-1] && alu[back_slot] != hd_isa_pkg::VxAluMul;
+
+    logic [2:0] what9_q, what13_q;  // the function of fn_before, of fn_behind
 
     always_ff @(posedge clk_i) begin
-      fn_v_q    <= rst_ni ? {fn_v_q[FnDepth-1:1], fn_before || fn_behind} : '0;
+      fn_back9  <= rst_ni && back9_d;
+      fn_back13 <= rst_ni && back13_d;
+      what9_q   <= fn[s_q[8]];
+      what13_q  <= fn[s_q[12]];
+      fn_v_q    <= rst_ni ? {fn_v_q[FnDepth-2:1], fn_before || fn_behind} : '0;
       fn_s_q[1] <= fn_behind ? s_q[13] : s_q[9];
-      for (int unsigned i = 2; i <= FnDepth; i++) fn_s_q[i] <= fn_s_q[i - 1];
+      for (int unsigned i = 2; i < FnDepth; i++) fn_s_q[i] <= fn_s_q[i - 1];
       if (!rst_ni) begin
         fb_w_q <= '0;
         fb_r_q <= '0;
@@ -464,18 +502,21 @@ module hd_vx_lanes (
 
     hd_vx_fn #(.Lanes(V)) u_fn (
       .clk_i, .rst_ni,
-      .en_i(fn_before || fn_behind), .fn_i(fn[fn_behind ? s_q[13] : s_q[9]]),
+      .en_i(fn_before || fn_behind), .fn_i(fn_behind ? what13_q : what9_q),
       .a_i(fn_behind ? r : fa),
       .y_o(fn_y)
     );
     hd_f32_mul #(.Lanes(V)) u_mul (
       .clk_i, .rst_ni,
-      .a_i(fn_back9 ? fn_y : fa), .en_i(v9 && alu[s9] == hd_isa_pkg::VxAluMul),
+      .a_i(fn_back9 ? fn_y : fa), .en_i(v9 && mul9_q),
       .b_i(fn_back9 ? fb_late[fb_r_q] : fb), .y_o(prod)
     );
   end else begin : gen_no_fn
-    assign fn_valid = 1'b0;
-    assign fn_slot  = '0;
+    assign fn_back9  = 1'b0;
+    assign fn_back13 = 1'b0;
+    assign back9_d   = 1'b0;
+    assign back13_d  = 1'b0;
+    assign back_slot = '0;
     assign fn_y     = '0;
     assign prod     = '0;
   end
@@ -484,12 +525,11 @@ module hd_vx_lanes (
   // fa, or the one that max / min chooses. Without functions fa passes the adder.
   logic [32*V-1:0] pick10_q, pick11_q, pick12_q, pick13_q;
   logic            add_en;
-  assign add_en = v9 && (!HasFn || alu[s9] == hd_isa_pkg::VxAluAdd || alu[s9] == hd_isa_pkg::VxAluSub);
+  assign add_en = v9 && (!HasFn || add9_q);
 
   hd_f32_add #(.Lanes(V)) u_add (
     .clk_i, .rst_ni,
-    .a_i(fa), .en_i(add_en), .sub_i(alu[s9] == hd_isa_pkg::VxAluSub),
-    .one_i(!HasFn && alu[s9] == hd_isa_pkg::VxAluA), .b_i(fb),
+    .a_i(fa), .en_i(add_en), .sub_i(sub9_q), .one_i(!HasFn && !add9_q), .b_i(fb),
     .y_o(sum)
   );
 
@@ -517,16 +557,30 @@ module hd_vx_lanes (
 
   always_comb begin
     r = HasFn ? pick13_q : sum;
-    if (alu[s_q[13]] == hd_isa_pkg::VxAluAdd || alu[s_q[13]] == hd_isa_pkg::VxAluSub) r = sum;
-    if (HasFn && alu[s_q[13]] == hd_isa_pkg::VxAluMul) r = prod;
+    if (sum13_q) r = sum;
+    if (HasFn && prod13_q) r = prod;
   end
 
   // ---- result -----------------------------------------------------------------------------------
+  logic signed [15:0] zp13_q, lo13_q, hi13_q;  // parameters of what is there now
+  logic [7:0]         top13_q;
+  logic [1:0]         kind13_q;
+  logic [2:0]         lut13_q;
+
+  always_ff @(posedge clk_i) begin
+    zp13_q   <= zp[s13_d];
+    lo13_q   <= lo[s13_d];
+    hi13_q   <= hi[s13_d];
+    top13_q  <= top[s13_d];
+    kind13_q <= d_kind[s13_d];
+    lut13_q  <= lut[s13_d];
+  end
+
   hd_vx_result #(.WholeBits(WholeBits)) u_result (
     .clk_i, .rst_ni,
     .part_i, .part_wdata_i,
-    .zp_i(zp[s13]), .lo_i(lo[s13]), .valid_i(v13), .d_kind_i(d_kind[s13]), .top_i(top[s13]),
-    .hi_i(hi[s13]), .lut_i(lut[s13]), .a_i(fn_back13 ? fn_y : r),
+    .zp_i(zp13_q), .lo_i(lo13_q), .valid_i(v13), .d_kind_i(kind13_q), .top_i(top13_q),
+    .hi_i(hi13_q), .lut_i(lut13_q), .a_i(fn_back13 ? fn_y : r),
     .valid_o(res_valid_o), .part_o(res_part_o), .y_o(res_o)
   );
 endmodule
