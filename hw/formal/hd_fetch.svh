@@ -6,7 +6,7 @@
 // quick: run_i && !stop_i && ar_ready_i && image_ptr_i == 64'd64 && code_offset_i == 32'd0 && image_bytes_i == 32'd65536
 // mutant: s/32'(reserved_q) + 32'(burst) <= Beats/32'(reserved_q) <= Beats/
 // mutant: s/at_q < limit_q &&/1'b1 \&\&/
-// mutant: s/final_chunk ? part :/1'b0 ? part :/
+// mutant: s/32'(at64_q\[UnitBits-1:0\]))/32'd0)/
 // mutant: s/header ? 3'(HeaderStep) : 3'd1/3'd1/
 // mutant: s/ - (BeatBits + 1)'(pop)/ - (BeatBits + 1)'(take)/
 // mutant: s/in_high && end_bytes > 35'(image_bytes_i)/1'b0/

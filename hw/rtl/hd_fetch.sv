@@ -61,21 +61,24 @@ module hd_fetch (
   logic [BeatBits:0] burst;            // beats that are asked for
   logic              ask, pop, final_chunk;  // the limit lies in the chunk that is asked for
 
-  // Chunks begin at multiples of ChunkBytes of the address. The image and at_q are multiples of 64 bytes,
-  // so an offset and its address differ in their upper bits by a carry.
-  logic [2:0]           place;             // in a chunk, units of 64 bytes; bit 2: the carry
-  logic                 end_carry;         // that of the limit
-  logic [31-ChunkBits:0] next_high;        // of the offset at which the next chunk begins
-  logic [BeatBits:0]    whole;             // beats to the end of the chunk
-  logic [BeatBits-1:0]  part;              // to the limit
+  // Chunks begin at multiples of ChunkBytes of the address. The image begins at a multiple of 64 bytes, and
+  // so does what is asked for: these count 64 bytes from the begin of the image's first chunk.
+  localparam int unsigned UnitBits = ChunkBits - 6;
+  logic [26:0]         at64_q, limit64_q;  // of at_q and limit_q
+  logic                starts;             // the image starts with a chunk
+  logic [24:0]         next_chunk;
+  logic [BeatBits:0]   whole;              // beats to the end of the chunk
+  logic [BeatBits-1:0] part;               // to the limit
+
+  function automatic logic [26:0] units(input logic [25:0] of_offset);
+    units = 27'(of_offset) + 27'(image_ptr_i[ChunkBits-1:6]);
+  endfunction
 
   always_comb begin
-    place       = {1'b0, at_q[7:6]} + {1'b0, image_ptr_i[7:6]};
-    end_carry   = 3'(limit_q[7:6]) + 3'(image_ptr_i[7:6]) >= 3'd4;
-    next_high   = at_q[31:ChunkBits] + (32 - ChunkBits)'(place[2] || image_ptr_i[7:6] == 2'd0);
-    final_chunk = (place[2] == end_carry && at_q[31:ChunkBits] == limit_q[31:ChunkBits]) ||
-                  (place[2] && !end_carry && next_high == limit_q[31:ChunkBits]);
-    whole = (BeatBits + 1)'((32'd4 - 32'(place[1:0])) * (64 / AxiBytes));
+    starts      = image_ptr_i[ChunkBits-1:6] == '0;
+    next_chunk  = at64_q[26:UnitBits] + 25'd1;
+    final_chunk = at64_q[26:UnitBits] == limit64_q[26:UnitBits];
+    whole = (BeatBits + 1)'((32'd1 << UnitBits) - 32'(at64_q[UnitBits-1:0])) * (BeatBits + 1)'(64 / AxiBytes);
     part  = BeatBits'((10'(limit_q[8:0]) + 10'(AxiBytes - 1)) >> OffBits) - at_q[8:OffBits];
     burst = final_chunk ? (BeatBits + 1)'(part) : whole;
   end
@@ -173,14 +176,21 @@ module hd_fetch (
       err_q <= err_d;
       if (run_i && !begun_q) begin
         begun_q <= 1'b1;
-        at_q    <= code_offset_i;
-        limit_q <= first_end < 33'(image_bytes_i) ? first_end[31:0] : image_bytes_i;
+        at_q      <= code_offset_i;
+        at64_q    <= units(code_offset_i[31:6]);
+        limit_q   <= first_end < 33'(image_bytes_i) ? first_end[31:0] : image_bytes_i;
+        limit64_q <= units(first_end < 33'(image_bytes_i) ? first_end[31:6] : image_bytes_i[31:6]);
       end else begin
-        if (ask) at_q <= final_chunk ? limit_q : {next_high, -image_ptr_i[7:6], 6'd0};
+        if (ask) begin
+          at_q   <= final_chunk ? limit_q : {starts ? next_chunk[31-ChunkBits:0] : at64_q[UnitBits +: 32-ChunkBits],
+                                             -image_ptr_i[ChunkBits-1:6], 6'd0};
+          at64_q <= final_chunk ? limit64_q : {next_chunk, UnitBits'(0)};
+        end
         if (take && header && in_high) begin
           words_q <= length;
-          limit_q <= end_bytes[31:0];  // if it is above, the program is refused
-          known_q <= 1'b1;
+          limit_q   <= end_bytes[31:0];  // if it is above, the program is refused
+          limit64_q <= units(end_bytes[31:6]);
+          known_q   <= 1'b1;
         end
       end
       if (take) next_q <= next_q + 32'(n_take);
@@ -190,5 +200,6 @@ module hd_fetch (
     end
   end
 
+  `ASSERT(UnitsAgree, !begun_q || (at64_q == units(at_q[31:6]) && limit64_q == units(limit_q[31:6])))
   `ASSERT(SpaceReserved, !r_valid_i || unused_ready)
 endmodule
