@@ -207,7 +207,7 @@ module hd_vx_lanes (
   logic [SlotBits-1:0] s9_q, s13_d;
   // What the slots of elements 3, 9 and 13 say. Read a cycle before, with what comes back there.
   logic                raw3_q, two3_q;           // A is binary32; there is a B
-  logic                add9_q, sub9_q, mul9_q, sum13_q, prod13_q;  // the alu adds or subtracts, multiplies
+  logic                add9_q, sub9_q, sum13_q, prod13_q;  // the alu adds or subtracts, subtracts, multiplies
   logic                fn9_q, fn13_q;            // a function comes before the alu, behind it
   logic                back9_d, back13_d;        // from the function in the next cycle
   logic [SlotBits-1:0] back_slot;
@@ -262,7 +262,6 @@ module hd_vx_lanes (
     s9_q     <= s9_d;
     add9_q   <= alu[s9_d] == hd_isa_pkg::VxAluAdd || alu[s9_d] == hd_isa_pkg::VxAluSub;
     sub9_q   <= alu[s9_d] == hd_isa_pkg::VxAluSub;
-    mul9_q   <= alu[s9_d] == hd_isa_pkg::VxAluMul;
     fn9_q    <= fn[s_q[8]] != hd_isa_pkg::VxFnNone && alu[s_q[8]] == hd_isa_pkg::VxAluMul;
     sum13_q  <= alu[s_q[12]] == hd_isa_pkg::VxAluAdd || alu[s_q[12]] == hd_isa_pkg::VxAluSub;
     prod13_q <= alu[s_q[12]] == hd_isa_pkg::VxAluMul;
@@ -481,10 +480,12 @@ module hd_vx_lanes (
     assign back13_d  = fn_v_q[FnDepth-1] && alu[back_slot] != hd_isa_pkg::VxAluMul;
 
     logic [2:0] what9_q, what13_q;  // the function of fn_before, of fn_behind
+    logic       mul9_q;
 
     always_ff @(posedge clk_i) begin
       fn_back9  <= rst_ni && back9_d;
       fn_back13 <= rst_ni && back13_d;
+      mul9_q    <= alu[s9_d] == hd_isa_pkg::VxAluMul;
       what9_q   <= fn[s_q[8]];
       what13_q  <= fn[s_q[12]];
       fn_v_q    <= rst_ni ? {fn_v_q[FnDepth-2:1], fn_before || fn_behind} : '0;

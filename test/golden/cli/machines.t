@@ -12,7 +12,7 @@
 #= vx_cycles             1           1           1           2           1           1  cycles that a vector takes in VX, which has n / vx_cycles lanes
 #= functions             1           1           1           0           0           0  1: VX has functions (exp, 1/x, tanh, ...) on each of its lanes
 #= queue_ops            16          16          16          16          16           4  operations that wait in a unit's queue
-#= clock_mhz           167         207         207         172         214         207  clock of times in reports: what timing supports, else assumed (base's)
+#= clock_mhz           207         207         207         211         214         207  clock of times in reports: what timing supports, else assumed (base's)
 #= lut               49969       89275      187432       29353       62043       87262  area by the fitted table (docs/explore.md): LUT
 #= ff                35959       59692      109907       24967       50286       55418  flip-flops
 #= dsp                 139         339         931          75         243         627  DSP48E2
