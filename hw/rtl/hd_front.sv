@@ -213,14 +213,15 @@ module hd_front #(
   // ---- in flight -------------------------------------------------------------------------------
   // What the engine takes enters the list a cycle later, while its fields still stand here: op_ready_i
   // is late. A nop does not ask the engine, and enters at once.
-  logic        head_nop, retire, enter_q;
+  logic        signals, head_nop, retire, enter_q;
   logic [81:0] head;  // {signals, nop, place, tag, mask}
   logic [3:0]  unused_flight;
+  assign signals = signal_q != '0;
 
   hd_fifo #(.Width(82), .Depth(hd_isa_pkg::OpsInFlight)) u_flight (
     .clk_i(clk), .rst_ni, .clear_i(1'b0),
     .valid_i(enter_q || (ready_to_go && nop)), .ready_o(flight_ready),
-    .data_i({signal_q != '0, !enter_q, pc_q, tag, signal_q}),
+    .data_i({signals, !enter_q, pc_q, tag, signal_q}),
     .valid_o(head_valid), .ready_i(retire), .data_o(head),
     .count_o(unused_flight)
   );
