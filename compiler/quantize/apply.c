@@ -80,9 +80,22 @@ static void hide(struct apply *x, int node, float *lo, float *hi) {
     const struct hd_node *n = &x->g->nodes[node];
     int mask = x->p->mask[node], m = x->p->group[mask], y = x->p->group[x->p->result[node]];
     int s = x->p->group[n->in[n->in[0] == mask ? 1 : 0]];
-    if (!hides(x, mask, lo[m])) return;
-    lo[m] = -(hi[s] - lo[s] + HIDDEN);
+    lo[m] = fminf(lo[m], -(hi[s] - lo[s] + HIDDEN));
     lo[y] = lo[s] - HIDDEN, hi[y] = hi[s] + hi[m];
+}
+
+/* A mask serves the sums of several layers: each is judged by its full range, which then reaches
+ * as far as the one that needs most. */
+static void hide_all(struct apply *x, hd_arena *a, float *lo, float *hi) {
+    bool *hidden = hd_new_array(a, bool, x->p->n_nodes + 1);
+    for (size_t i = 0; i < x->p->n_nodes; i++) {
+        int mask = x->p->mask[i];
+        hidden[i] = mask >= 0 && hides(x, mask, lo[x->p->group[mask]]);
+    }
+    for (size_t i = 0; i < x->p->n_nodes; i++)
+        if (hidden[i]) lo[x->p->group[x->p->mask[i]]] = 0;
+    for (size_t i = 0; i < x->p->n_nodes; i++)
+        if (hidden[i]) hide(x, (int)i, lo, hi);
 }
 
 /* Results of sums with masks may hold -inf, and the masks. */
@@ -127,8 +140,7 @@ static hd_status make_scales(struct apply *x, hd_arena *a) {
         centred[to] = centred[to] || x->p->centred[t];
     }
     constant_states(x, lo, hi);
-    for (size_t i = 0; i < x->p->n_nodes; i++)
-        if (x->p->mask[i] >= 0) hide(x, (int)i, lo, hi);
+    hide_all(x, a, lo, hi);
     for (size_t t = 0; t < n; t++) {
         int from = x->p->group[t];
         int32_t zero;
