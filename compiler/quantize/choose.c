@@ -157,16 +157,21 @@ static const char *recurrent(struct chooser *c, int node) {
     return NULL;
 }
 
-/* A product of two activations, with constant factors behind it, which go into its scale. */
+/* A product of two activations, with constant factors behind it, which go into its scale. Like a
+ * layer it takes its operands as integers whatever made them: an input, a cache, a constant. */
 static const char *weighted(struct chooser *c, int node) {
     const struct hd_node *n = &c->g->nodes[node];
     int t = n->out[0];
     if (n->n_in > 2 && n->in[2] >= 0) return "a gemm by weights that are not constant";
     for (int i = 0; i < 2; i++) {
-        if (!c->p->made[n->in[i]]) return "its operands are float";
-        if (c->g->tensors[n->in[i]].rank < 2) return "an operand is a vector";
+        const struct hd_tensor *x = &c->g->tensors[n->in[i]];
+        if (!x->known || x->dtype != HD_F32) return "an operand is not f32, or of unknown shape";
+        if (x->rank < 2) return "an operand is a vector";
     }
-    for (int i = 0; i < 2; i++) c->p->centred[n->in[i]] = true; /* else it costs a product more */
+    for (int i = 0; i < 2; i++) {
+        want(c, n->in[i]);
+        c->p->centred[n->in[i]] = true; /* else it costs a product more */
+    }
     for (int u; (u = hd_graph_only_user(c->g, t)) >= 0 && !(c->keep && c->keep[u]);) {
         const struct hd_node *f = &c->g->nodes[u];
         if (f->op != HD_IR_mul && f->op != HD_IR_div) break;
@@ -226,13 +231,14 @@ static bool only_softmax(const struct chooser *c, int t) {
 }
 
 /* Sums, differences and products of two tensors, or of one and a constant. A softmax reads scores
- * and their mask: then the mask is worth to have as integers, whatever made it. */
+ * and their mask: then the mask is worth to have as integers, whatever made it. What a layer reads
+ * as integers is such beside its float values. */
 static const char *sum(struct chooser *c, int node) {
     const struct hd_node *n = &c->g->nodes[node];
     bool made[2], good[2], masks = n->op == HD_IR_add && only_softmax(c, n->out[0]);
     for (int i = 0; i < 2; i++) {
         made[i] = c->p->made[n->in[i]];
-        good[i] = made[i] || constant_f32(c->g, n->in[i]) ||
+        good[i] = made[i] || c->p->side[n->in[i]] || constant_f32(c->g, n->in[i]) ||
                   (variable_f32(c->g, n->in[i]) && (masks || meets_norm(c, n)));
     }
     if (!(made[0] || made[1]) || !good[0] || !good[1]) return "an operand is float";

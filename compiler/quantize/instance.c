@@ -1,4 +1,5 @@
-/* Instance and group normalisation by operations that have integer forms.
+/* Instance, group and layer normalisation of several dimensions by operations that have integer
+ * forms.
  *
  *   instancenorm(x) = (x - mean) / deviation * scale[c] + bias[c], mean and deviation over each
  * channel
@@ -72,5 +73,64 @@ bool hd_quant_instance(hd_graph *g, int node) {
                  filled(g, "norm.variance", channels, 1)};
     id = hd_graph_node(g, HD_IR_batchnorm, hd_sprintf(g->arena, "%s.affine", name), 5, in, 1, &y);
     hd_attr_set_float(g, id, "epsilon", 0);
+    return true;
+}
+
+/* A constant of n numbers as one row; t < 0 is none; *out_plain: all are `neutral`. -1: t is no
+ * such constant. */
+static int as_row(hd_graph *g, int t, int64_t n, float neutral, bool *out_plain) {
+    if (t < 0) return filled(g, "norm.row", n, neutral);
+    const struct hd_tensor w = g->tensors[t];
+    const float *v = w.data;
+    if (!v || w.dtype != HD_F32 || hd_tensor_elems(&w) != n) return -1;
+    for (int64_t i = 0; i < n; i++) *out_plain = *out_plain && v[i] == neutral;
+    return hd_graph_const_f32(g, w.name, (int)n, v);
+}
+
+/* Channels last, as the machine keeps images, or second again (back), into `to` or a new tensor. */
+static int turned(hd_graph *g, int from, int to, const char *name, bool back) {
+    const struct hd_tensor x = g->tensors[from];
+    int64_t perm[HD_MAX_RANK] = {0}, dim[HD_MAX_RANK];
+    for (int i = 1; i < x.rank; i++)
+        perm[i] = back ? (i == 1 ? x.rank - 1 : i - 1) : i % (x.rank - 1) + 1;
+    for (int i = 0; i < x.rank; i++) dim[i] = x.dim[perm[i]];
+    if (to < 0) to = hd_graph_tensor(g, name, HD_F32, x.rank, dim);
+    int id = hd_graph_node(g, HD_IR_transpose, name, 1, &from, 1, &to);
+    hd_attr_set_ints(g, id, "perm", x.rank, perm);
+    return to;
+}
+
+bool hd_quant_volume_norm(hd_graph *g, int node) {
+    const struct hd_node n = g->nodes[node];
+    const struct hd_tensor x = g->tensors[n.in[0]];
+    int64_t axis = hd_attr_int(&n, "axis", -1), dim[3] = {1, 1, 1};
+    int in = n.in[0], y = n.out[0];
+    if (axis < 0) axis += x.rank;
+    if (!x.known || x.dtype != HD_F32 || n.n_out != 1 || axis < 0 || axis >= x.rank - 1)
+        return false;
+    for (int i = 0; i < x.rank; i++) dim[i >= axis ? 2 : i > 0] *= x.dim[i];
+    if (hd_tensor_elems(&x) < 1) return false;
+    bool plain = true;
+    int scale = as_row(g, n.in[1], dim[2], 1, &plain);
+    int bias = as_row(g, n.n_in > 2 ? n.in[2] : -1, dim[2], 0, &plain);
+    if (scale < 0 || bias < 0) return false;
+    bool turns = plain && axis == 1 && x.dim[1] > 1; /* of a sum no order matters */
+    const char *name = g->tensors[y].name;
+    hd_graph_kill(g, node);
+    if (turns) in = turned(g, in, -1, hd_sprintf(g->arena, "%s.last", name), false);
+    const struct hd_tensor image = g->tensors[in];
+    int norm[3] = {reshaped(g, in, hd_sprintf(g->arena, "%s.rows", name), 3, dim), scale, bias};
+    int made = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.norm", name), HD_F32, 3, dim);
+    int id = hd_graph_node(g, HD_IR_layernorm, n.name, 3, norm, 1, &made);
+    hd_attr_set_int(g, id, "axis", 2);
+    hd_attr_set_float(g, id, "epsilon", hd_attr_float(&n, "epsilon", 1e-5f));
+    hd_graph_swap_names(g, id, node);
+    if (turns) {
+        const char *last = hd_sprintf(g->arena, "%s.image", name);
+        turned(g, reshaped(g, made, last, image.rank, image.dim), y, name, true);
+        return true;
+    }
+    id = hd_graph_node(g, HD_IR_reshape, name, 1, &made, 1, &y);
+    hd_attr_set_ints(g, id, "shape", x.rank, x.dim);
     return true;
 }
