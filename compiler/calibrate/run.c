@@ -43,6 +43,7 @@ static hd_graph *share_graph(const hd_graph *g) {
     for (size_t i = 0; i < g->n_outputs; i++) hd_graph_output(h, g->outputs[i]);
     h->scales_found = g->scales_found;
     h->specialised = g->specialised;
+    hd_graph_copy_open(g, h);
     return h;
 }
 

@@ -284,6 +284,31 @@ static hd_status put_node(struct writer *w, int id) {
 
 /* ---- model ---- */
 
+/* The name in the file of size d of a graph input (its number), or of what has the sizes of a
+ * tensor in both graphs; NULL: it has none, or may have several. */
+static const char *size_name(const struct writer *w, int input, int tensor, int d) {
+    const hd_graph *g = w->g, *o = w->other;
+    const char *found = NULL;
+    for (int k = 0; k < g->n_open && g->open_name; k++) {
+        int of = g->open[k] / HD_MAX_RANK, x = g->inputs[of], at = g->open[k] % HD_MAX_RANK;
+        const char *name = g->open_name[k];
+        if (input >= 0 && of == input && at == d) return name;
+        if (input >= 0 || g->tensors[x].dim[at] != g->tensors[tensor].dim[d] ||
+            o->tensors[x].dim[at] != o->tensors[tensor].dim[d])
+            continue;
+        if (!name || (found && strcmp(found, name))) return NULL;
+        found = name;
+    }
+    return found;
+}
+
+static void put_value(struct writer *w, struct hd_buf *graph, int field, int input, int tensor) {
+    const struct hd_tensor *t = &w->g->tensors[tensor];
+    const char *sizes[HD_MAX_RANK] = {0};
+    for (int d = 0; d < t->rank && w->other; d++) sizes[d] = size_name(w, input, tensor, d);
+    hd_proto_value(graph, field, t, w->other ? &w->other->tensors[tensor] : NULL, sizes);
+}
+
 static void put_model(struct writer *w, struct hd_buf *out) {
     static const int ir_version[] = {8, 8, 9, 9, 10}; /* of opset 17, 18, .. */
     struct hd_buf graph = {0}, opset = {0};
@@ -293,11 +318,8 @@ static void put_model(struct writer *w, struct hd_buf *out) {
     hd_buf_put(&graph, w->nodes.data, w->nodes.n);
     hd_proto_str(&graph, 2, g->name && g->name[0] ? g->name : "network");
     if (w->consts.n) hd_buf_put(&graph, w->consts.data, w->consts.n);
-    const struct hd_tensor *o = w->other ? w->other->tensors : NULL;
-    for (size_t i = 0; i < g->n_inputs; i++)
-        hd_proto_value(&graph, 11, &g->tensors[g->inputs[i]], o ? &o[g->inputs[i]] : NULL);
-    for (size_t i = 0; i < g->n_outputs; i++)
-        hd_proto_value(&graph, 12, &g->tensors[g->outputs[i]], o ? &o[g->outputs[i]] : NULL);
+    for (size_t i = 0; i < g->n_inputs; i++) put_value(w, &graph, 11, (int)i, g->inputs[i]);
+    for (size_t i = 0; i < g->n_outputs; i++) put_value(w, &graph, 12, -1, g->outputs[i]);
     hd_proto_int(out, 1, ir_version[w->opset - OPSET]);
     hd_proto_str(out, 2, "heddle");
     hd_proto_message(out, 7, &graph);

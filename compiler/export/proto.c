@@ -62,14 +62,15 @@ void hd_proto_tensor(struct hd_buf *b, int field, const struct hd_tensor *t, con
 }
 
 void hd_proto_value(struct hd_buf *b, int field, const struct hd_tensor *t,
-                    const struct hd_tensor *other) {
+                    const struct hd_tensor *other, const char *const *names) {
     struct hd_buf value = {0}, type = {0}, tensor = {0}, shape = {0};
     for (int i = 0; i < t->rank; i++) {
         struct hd_buf dim = {0};
         char name[128];
+        const char *given = names ? names[i] : NULL;
         snprintf(name, sizeof name, "%s_%d", t->name, i);
         if (other && other->dim[i] != t->dim[i])
-            hd_proto_str(&dim, 2, name);
+            hd_proto_str(&dim, 2, given ? given : name);
         else
             hd_proto_int(&dim, 1, t->dim[i]);
         hd_proto_message(&shape, 1, &dim);

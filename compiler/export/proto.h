@@ -14,8 +14,9 @@ void hd_proto_message(struct hd_buf *b, int field, struct hd_buf *message); /* a
 
 /* TensorProto of constant data; name NULL = none. */
 void hd_proto_tensor(struct hd_buf *b, int field, const struct hd_tensor *t, const char *name);
-/* ValueInfoProto: name, type and shape. */
+/* ValueInfoProto: name, type and shape. Sizes in which `other` differs are open (NULL: none is);
+ * their names, rank of them, where they have one (NULL: no names). */
 void hd_proto_value(struct hd_buf *b, int field, const struct hd_tensor *t,
-                    const struct hd_tensor *other);
+                    const struct hd_tensor *other, const char *const *names);
 
 #endif

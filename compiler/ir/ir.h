@@ -119,6 +119,7 @@ struct hd_graph { /* read the fields freely; change them through the functions b
     int scales_found;   /* tensors without a scale in the file that completion gave one */
     const char *closed; /* open dimensions of the file and the sizes that they got; NULL = none */
     const int *open;    /* those: input * HD_MAX_RANK + dimension */
+    const char *const *open_name; /* their names in the file, or NULL */
     int n_open;
     bool specialised; /* some shapes depend on input values and are those of one run */
     void *file;       /* keeps a mapped file alive; freed by file_free */
@@ -225,6 +226,8 @@ hd_status hd_graph_load(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **
 hd_status hd_graph_load_borrowed(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out);
 /* A copy with the same ids. */
 hd_status hd_graph_copy(hd_ctx *ctx, const hd_graph *g, hd_graph **out);
+/* Which sizes the file of g left open, which is no part of the saved form. */
+void hd_graph_copy_open(const hd_graph *g, hd_graph *to);
 
 /* The network's own multiply-accumulates of a node (conv, gemm, matmul and their q forms), never
  * padding. */

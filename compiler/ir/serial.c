@@ -288,11 +288,22 @@ hd_status hd_graph_load_borrowed(hd_ctx *ctx, const void *data, size_t bytes, hd
     return load(ctx, data, bytes, true, out);
 }
 
+void hd_graph_copy_open(const hd_graph *g, hd_graph *to) {
+    if (!g->n_open) return;
+    size_t n = (size_t)g->n_open;
+    const char **name = hd_new_array(to->arena, const char *, n);
+    for (size_t i = 0; i < n; i++)
+        if (g->open_name && g->open_name[i]) name[i] = hd_strdup(to->arena, g->open_name[i]);
+    to->open = hd_dup(to->arena, g->open, n * sizeof *g->open);
+    to->open_name = name, to->n_open = g->n_open;
+}
+
 hd_status hd_graph_copy(hd_ctx *ctx, const hd_graph *g, hd_graph **out) {
     void *data = NULL;
     size_t bytes = 0;
     TRY(hd_graph_save(ctx, g, &data, &bytes));
     hd_status s = hd_graph_load(ctx, data, bytes, out);
     free(data);
+    if (s == HD_OK) hd_graph_copy_open(g, *out);
     return s;
 }

@@ -1,4 +1,5 @@
-/* The inputs of a run: --inputs, the first data set beside the model, or random ones. */
+/* The inputs of a run: --inputs, the first data set beside the model where it has the sizes of
+ * --shape, or random ones. */
 #include "compiler/session/session.h"
 #include "compiler/tensors/tensors.h"
 
@@ -23,8 +24,12 @@ hd_status hd_cmd_inputs(struct hd_cmd *c, hd_arena *a, const hd_model *m, const 
     struct hd_file_tensor *t;
     int n;
     TRY(hd_cmd_load_inputs(c, a, model_path, &t, &n, out_what));
-    if (*out_what)
-        return hd_note(c->ctx, hd_match_inputs(c->ctx, a, m, t, n, out), "in %s", *out_what);
+    if (*out_what) {
+        hd_status s = hd_note(c->ctx, hd_match_inputs(c->ctx, a, m, t, n, out), "in %s", *out_what);
+        if (s == HD_OK || c->opt.inputs || !c->opt.import.shapes.n) return s;
+        hd_clear(c->ctx); /* nobody asked for that data set */
+        hd_warn(c->ctx, "warning: %s has not the sizes of --shape: inputs are random", *out_what);
+    }
     *out_what = hd_sprintf(a, "random, seed %llu", (unsigned long long)c->opt.seed);
     return hd_random_inputs(c->ctx, a, m, c->opt.seed, out);
 }

@@ -117,9 +117,14 @@ static const char *closed_text(struct hd_importer *m, const struct hd_onnx_value
                                const bool *open) {
     const char *text = NULL;
     int *list = hd_new_array(m->g->arena, int, n *HD_MAX_RANK + 1);
-    m->g->open = list;
-    for (int k = 0; k < (int)n * HD_MAX_RANK; k++)
-        if (open[k]) list[m->g->n_open++] = k;
+    const char **name = hd_new_array(m->g->arena, const char *, n *HD_MAX_RANK + 1);
+    m->g->open = list, m->g->open_name = name;
+    for (int k = 0; k < (int)n * HD_MAX_RANK; k++) {
+        const char *param = v[k / HD_MAX_RANK].param[k % HD_MAX_RANK];
+        if (!open[k]) continue;
+        if (param && param[0]) name[m->g->n_open] = hd_strdup(m->g->arena, param);
+        list[m->g->n_open++] = k;
+    }
     for (size_t i = 0; i < n; i++)
         for (int d = 0; d < v[i].rank; d++)
             if (open[i * HD_MAX_RANK + (size_t)d])
