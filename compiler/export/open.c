@@ -42,7 +42,10 @@ static bool same_attr(const struct hd_attr *a, const struct hd_attr *b) {
 static bool same_attrs(const hd_graph *g, const hd_graph *other, int node) {
     const struct hd_node *n = &g->nodes[node], *m = &other->nodes[node];
     int64_t shape[HD_MAX_RANK];
-    if (n->op != m->op || n->n_attrs != m->n_attrs) return false;
+    if (n->op != m->op || n->n_attrs != m->n_attrs || n->n_in != m->n_in || n->n_out != m->n_out ||
+        memcmp(n->in, m->in, (size_t)n->n_in * sizeof *n->in) ||
+        memcmp(n->out, m->out, (size_t)n->n_out * sizeof *n->out))
+        return false;
     if (n->op == HD_IR_reshape && n->n_in == 1) return hd_open_reshape(g, other, node, shape);
     for (int i = 0; i < n->n_attrs; i++)
         if (!same_attr(&n->attrs[i], &m->attrs[i])) return false;
