@@ -1,5 +1,6 @@
 /* Reductions over axes, positions of extremes, running sums, softmax and its kin. */
 #include <math.h>
+#include <string.h>
 
 #include "compiler/ir/move.h"
 #include "cpu_ref/kernels.h"
@@ -161,12 +162,48 @@ static hd_status arg(const struct hd_kernel *k, int sign) {
     return HD_OK;
 }
 
+/* The same of bytes, BLOCK neighbours at once: images have their channels far apart. flip turns a
+ * byte into one without a sign, the largest of which is asked for. */
+static void arg_bytes(const struct hd_kernel *k, const struct lanes *l, uint8_t flip) {
+    enum { BLOCK = 1024 };
+    const uint8_t *x = k->in[0];
+    int64_t *out = k->out;
+    uint8_t most[BLOCK];
+    int32_t best[BLOCK];
+    bool last = hd_attr_int(k->n, "select_last_index", 0) != 0;
+    for (int64_t i = 0; i < l->n; i += l->inner)
+        for (int64_t from = 0; from < l->inner; from += BLOCK) {
+            int64_t n = l->inner - from < BLOCK ? l->inner - from : BLOCK;
+            const uint8_t *row = x + lane_start(l, i) + from;
+            memset(best, 0, sizeof best);
+            for (int64_t b = 0; b < n; b++) most[b] = row[b] ^ flip;
+            for (int64_t j = 1; j < l->size; j++) {
+                row += l->inner;
+                for (int64_t b = 0; b < n; b++) {
+                    uint8_t v = row[b] ^ flip;
+                    bool more = last ? v >= most[b] : v > most[b];
+                    best[b] = more ? (int32_t)j : best[b];
+                    most[b] = more ? v : most[b];
+                }
+            }
+            for (int64_t b = 0; b < n; b++) out[i + from + b] = best[b];
+        }
+}
+
+static hd_status position(const struct hd_kernel *k, int sign) {
+    const struct hd_tensor *x = hd_k_in(k, 0);
+    if ((x->dtype != HD_I8 && x->dtype != HD_U8) || hd_tensor_elems(x) < 1) return arg(k, sign);
+    struct lanes l = lanes_of(x, hd_k_axis(k, "axis", 0, x->rank));
+    arg_bytes(k, &l, (uint8_t)((x->dtype == HD_I8 ? 0x80 : 0) ^ (sign < 0 ? 0xff : 0)));
+    return HD_OK;
+}
+
 /* Source: ONNX ArgMax-13, ArgMin-13. */
 hd_status k_argmax(const struct hd_kernel *k) {
-    return arg(k, 1);
+    return position(k, 1);
 }
 hd_status k_argmin(const struct hd_kernel *k) {
-    return arg(k, -1);
+    return position(k, -1);
 }
 
 /* Along an axis, from the other end with reverse: what stands before each element and (unless

@@ -38,6 +38,9 @@ static const char *refuses_other(const hd_graph *g, const struct hd_node *n, con
         return n->op == HD_IR_quantize ? "reads float at the border of the network"
                                        : "the back end has no lowering of this operation";
     }
+    *hint = "leave it to what reads the results";
+    if (n->op == HD_IR_argmax || n->op == HD_IR_argmin)
+        return "makes positions; the machine makes bytes";
     *hint = "quantise the node (heddle quantize, or QDQ around it), or leave it at the border of "
             "the network";
     return "computes in float; the machine works on int8";

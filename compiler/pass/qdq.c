@@ -6,6 +6,7 @@
  *
  *   move(dequantize(x)..) -> dequantize(move(x)..), of values that stay as they are (qdq_move.c)
  *   quantize(move(v..))   -> move(quantize(v)..)
+ *   argmax(dequantize(x)) -> argmax(x), argmin
  *
  *   quantize([act](dequantize(x)))                         -> qrescale, or x itself
  *   quantize([act](conv(dequantize(x), w, b)))             -> qconv
@@ -370,7 +371,8 @@ hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g) {
         for (size_t i = 0; i < n; i++) {
             const struct hd_node *nd = &g->nodes[order[i]];
             if (nd->dead) continue;
-            if (reduction(g, order[i]) || hd_qdq_push_down(g, order[i]))
+            if (reduction(g, order[i]) || hd_qdq_push_down(g, order[i]) ||
+                hd_qdq_position(g, order[i]))
                 changed = true;
             else if (nd->op == HD_IR_lstm || nd->op == HD_IR_gru || nd->op == HD_IR_rnn)
                 changed = hd_qdq_recurrent(ctx, g, order[i]) || changed;

@@ -90,6 +90,8 @@ int hd_qdq_behind_moves(const hd_graph *g, int t);
 /* Rewrites of one node; false when it does not match. See qdq.c. */
 bool hd_qdq_clip(hd_graph *g, int node);
 bool hd_qdq_push_down(hd_graph *g, int node);
+/* An argmax or argmin of what is dequantised goes to the integers; false: it is none. */
+bool hd_qdq_position(hd_graph *g, int node);
 bool hd_qdq_pull_up(hd_graph *g, int q);
 bool hd_qdq_table(hd_ctx *ctx, hd_graph *g, int q);
 

@@ -146,6 +146,18 @@ bool hd_qdq_push_down(hd_graph *g, int node) {
     return true;
 }
 
+/* argmax(dequantize(x)) -> argmax(x): a scale is positive, and its products are as far apart. */
+bool hd_qdq_position(hd_graph *g, int node) {
+    struct hd_qparam p;
+    int x;
+    enum hd_ir_op op = g->nodes[node].op;
+    if (op != HD_IR_argmax && op != HD_IR_argmin) return false;
+    if (!hd_qdq_dequantized_any(g, g->nodes[node].in[0], &x, &p)) return false;
+    if (!(p.scale > 1e-30f && p.scale < 1e30f)) return false;
+    g->nodes[node].in[0] = x;
+    return true;
+}
+
 /* quantize(move(v..)) -> move(quantize(v)..). Only when nothing else reads the moved value. */
 bool hd_qdq_pull_up(hd_graph *g, int q) {
     struct hd_qparam p;
