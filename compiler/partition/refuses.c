@@ -17,15 +17,11 @@ static const char *refuses_other(const hd_graph *g, const struct hd_node *n, con
         *hint = "--rounding float, which this machine computes";
         return "it rounds as TFLite's kernels do; the machine rounds in binary32";
     }
-    switch (n->op) {
-    case HD_IR_dynamicquantize:
-    case HD_IR_convinteger:
-    case HD_IR_matmulinteger:
+    bool sums = n->op == HD_IR_convinteger || n->op == HD_IR_matmulinteger;
+    if (sums || n->op == HD_IR_dynamicquantize) {
         *hint = "make its scales constant: heddle quantize";
-        return n->op == HD_IR_dynamicquantize ? "its scale is known in the run only"
-                                              : "its sums are not quantised by constant scales";
-    default:
-        break;
+        return sums ? "its sums are not quantised by constant scales"
+                    : "its scale is known in the run only";
     }
     bool border = n->op == HD_IR_quantize || n->op == HD_IR_dequantize;
     if (!border && ((n->n_in && n->in[0] >= 0 && g->tensors[n->in[0]].dtype == HD_I16) ||
