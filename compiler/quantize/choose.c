@@ -301,9 +301,31 @@ static bool goes_on_with(const struct chooser *c, const struct hd_node *n, int n
     return state && good && only_layers(c, n->out[0]);
 }
 
+/* A sum of rows of constant tables, or one of the tables: what a language model begins with. */
+static bool of_tables(const struct chooser *c, int t) {
+    int p = c->g->tensors[t].producer;
+    if (p < 0) return constant_f32(c->g, t);
+    const struct hd_node *n = &c->g->nodes[p];
+    if (n->op == HD_IR_gather) return constant_f32(c->g, n->in[0]);
+    return n->op == HD_IR_add && of_tables(c, n->in[0]) && of_tables(c, n->in[1]);
+}
+
+/* Rows of a table, t, are worth to have as integers: a norm or a layer reads their sum. */
+static bool is_embedding(const struct chooser *c, int t) {
+    int user[16];
+    size_t n = hd_graph_users(c->g, t, user, 16);
+    for (size_t i = 0; of_tables(c, t) && i < n && i < 16; i++) {
+        const struct hd_node *u = &c->g->nodes[user[i]];
+        if (u->op == HD_IR_layernorm || hd_quant_weights(c->g, user[i]) >= 0) return true;
+        if (u->op == HD_IR_add && is_embedding(c, u->out[0])) return true;
+    }
+    return false;
+}
+
 static const char *movement(struct chooser *c, int node, int n_moved) {
     const struct hd_node *n = &c->g->nodes[node];
-    bool any = false, all = goes_on_with(c, n, n_moved);
+    bool rows = n->op == HD_IR_gather && is_embedding(c, n->out[0]), any = rows,
+         all = rows || goes_on_with(c, n, n_moved);
     for (int i = 0; i < n_moved; i++) {
         any = any || c->p->made[n->in[i]];
         if (!all && !c->p->made[n->in[i]] && !constant_f32(c->g, n->in[i]))
@@ -313,7 +335,7 @@ static const char *movement(struct chooser *c, int node, int n_moved) {
     for (int i = 0; i < n_moved; i++)
         c->p->side[n->in[i]] = !c->p->made[n->in[i]] || c->p->given[n->in[i]];
     for (int i = n_moved; i < n->n_in; i++)
-        if (n->in[i] >= 0 && !c->g->tensors[n->in[i]].data)
+        if (n->in[i] >= 0 && !c->g->tensors[n->in[i]].data && !rows)
             return "where to is known in the run only";
     for (int o = 0; o < n->n_out; o++) {
         if (n->out[o] < 0) continue;

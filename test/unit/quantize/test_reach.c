@@ -1,5 +1,6 @@
-/* How far integers reach: products of inputs and constants, sums with what a layer reads, norms of
- * several dimensions. Nothing of these networks stays float, and the values are near. */
+/* How far integers reach: products of inputs and constants, sums with what a layer reads,
+ * embeddings, norms of several dimensions. Nothing of these networks stays float, and the values
+ * are near. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,6 +27,9 @@ static const struct {
     {"p ? = matmul(a, w)\nt ? = transpose(p) perm=[0,2,1]\ny ? = matmul(q, t)\n", HD_IR_qmatmul, 1},
     /* what is left of a series */
     {"p ? = matmul(a, w)\ny ? = sub(a, p)\n", HD_IR_qadd, 1},
+    /* rows of a table with their places */
+    {"i ? = cast(a) to=\"i64\"\ne ? = gather(w, i)\ns ? = add(e, place)\ny ? = matmul(s, w)\n",
+     HD_IR_qadd, 1},
     /* channels and time at once */
     {"p ? = matmul(a, w)\nn ? = layernorm(p, ones, nils) axis=1\ny ? = matmul(n, w)\n",
      HD_IR_qlayernorm, 1},
@@ -40,7 +44,8 @@ static hd_graph *network(hd_ctx *ctx, hd_arena *a, const char *body) {
         "graph net {\ninput a f32[1,3,4]\ninput b f32[1,3,4]\nconst w f32[4,4] = {0.5,-0.25,1,0, "
         "0.75,0.5,-1,0.25, 0,1,0.5,-0.5, 0.25,-0.75,0.5,1}\nconst q f32[1,2,4] = "
         "{1,-1,0.5,0.25, 0.75,1,-0.5,1}\nconst ones f32[3,4] = {1,1,1,1,1,1,1,1,1,1,1,1}\nconst "
-        "each f32[3,4] = {1,2,1,0.5,1,1,1.5,1,1,1,1,2}\nconst nils f32[3,4] = "
+        "each f32[3,4] = {1,2,1,0.5,1,1,1.5,1,1,1,1,2}\nconst place f32[4,4] = "
+        "{1,0.5,-1,0.25,0,-0.5,1,0.75,0.5,1,0,-1,1,1,0.5,0}\nconst nils f32[3,4] = "
         "{0,0,0,0,0,0,0,0,0,0,0,0}\n%soutput y\n}",
         body);
     if (hd_graph_parse(ctx, text, "net", &g) != HD_OK) fail_msg("%s", hd_message(ctx));
@@ -80,7 +85,8 @@ static void all_of_it_becomes_integers(void **state) {
         if (hd_quant_prepare(ctx, q) != HD_OK) fail_msg("%s", hd_message(ctx));
         hd_quant_choose(a, q, NULL, &plan);
         for (size_t i = 0; i < q->n_nodes; i++)
-            if (!q->nodes[i].dead && plan.why[i] && q->nodes[i].op != HD_IR_transpose)
+            if (!q->nodes[i].dead && plan.why[i] && q->nodes[i].op != HD_IR_transpose &&
+                q->nodes[i].op != HD_IR_cast)
                 fail_msg("case %zu: %s: %s", c, q->nodes[i].name, plan.why[i]);
         struct hd_quant_stats *stats = hd_new_array(a, struct hd_quant_stats, plan.n_tensors + 1);
         observe(ctx, a, q, &plan, stats);
