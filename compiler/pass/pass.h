@@ -38,5 +38,7 @@ size_t hd_count_ifs(const hd_graph *g);
 /* Makes windows or products of a reduction (reduce.c); pools_only: just pools. False when there is
  * no such form. */
 bool hd_reduce_as_window(hd_graph *g, int node, bool pools_only);
+/* A sum or mean has such a form with pools_only false. */
+bool hd_reduce_fits(const hd_graph *g, int node);
 
 #endif

@@ -23,13 +23,12 @@ struct reduction {
     int64_t count;
 };
 
-static bool open_reduction(hd_graph *g, int node, struct reduction *r) {
+static bool open_reduction(const hd_graph *g, int node, struct reduction *r) {
     const struct hd_node *n = &g->nodes[node];
     const struct hd_tensor *axes = n->n_in > 1 && n->in[1] >= 0 ? &g->tensors[n->in[1]] : NULL;
     if (n->op != HD_IR_reducemean && n->op != HD_IR_reducesum && n->op != HD_IR_reducemax)
         return false;
-    *r = (struct reduction){.g = g,
-                            .node = node,
+    *r = (struct reduction){.node = node,
                             .mean = n->op == HD_IR_reducemean,
                             .max = n->op == HD_IR_reducemax,
                             .x = g->tensors[n->in[0]],
@@ -197,10 +196,20 @@ static bool over_width(struct reduction *r) {
     return true;
 }
 
+bool hd_reduce_fits(const hd_graph *g, int node) {
+    struct reduction r;
+    if (!open_reduction(g, node, &r) || r.max || !r.set) return false;
+    unsigned set = r.set;
+    for (int last = r.x.rank; last > 0 && (set >> (last - 1) & 1);) set &= ~(1u << --last);
+    if (r.x.rank == 4 || (r.x.rank == 3 && is_image(g, g->nodes[node].in[0]))) return !(r.set & 1);
+    if (set == 0) return hd_tensor_elems(&r.x) / r.count <= 65535 && r.count <= 65535;
+    return r.x.rank == 3 && r.set == 1u << 1;
+}
+
 bool hd_reduce_as_window(hd_graph *g, int node, bool pools_only) {
     struct reduction r;
     if (!open_reduction(g, node, &r)) return false;
-    r.pools_only = pools_only;
+    r.g = g, r.pools_only = pools_only;
     if (!r.set) { /* of one element each */
         int x = g->nodes[node].in[0];
         int id = finish(&r, HD_IR_reshape, 1, &x, g->nodes[node].out[0]);

@@ -10,6 +10,7 @@
 
 #include "compiler/ir/window.h"
 #include "compiler/pass/cone.h"
+#include "compiler/pass/pass.h"
 #include "compiler/pass/qdq.h"
 #include "compiler/quantize/quantize.h"
 
@@ -262,6 +263,15 @@ static const char *average(struct chooser *c, int node) {
     return NULL;
 }
 
+/* As a product by ones (compiler/pass/reduce.c). */
+static const char *reduction(struct chooser *c, int node) {
+    const struct hd_node *n = &c->g->nodes[node];
+    if (!c->p->made[n->in[0]]) return "its operand is float";
+    if (!hd_reduce_fits(c->g, node)) return "it reduces neither rows nor images";
+    make(c, node, behind_activations(c, n->out[0]));
+    return NULL;
+}
+
 static const char *linear_resize(struct chooser *c, int node) {
     if (!c->p->made[c->g->nodes[node].in[0]]) return "its operand is float";
     make(c, node, behind_activations(c, c->g->nodes[node].out[0]));
@@ -301,31 +311,36 @@ static bool goes_on_with(const struct chooser *c, const struct hd_node *n, int n
     return state && good && only_layers(c, n->out[0]);
 }
 
-/* A sum of rows of constant tables, or one of the tables: what a language model begins with. */
+/* Rows of constant tables, moved or summed up, or constants: what a language model begins with. */
 static bool of_tables(const struct chooser *c, int t) {
     int p = c->g->tensors[t].producer;
     if (p < 0) return constant_f32(c->g, t);
     const struct hd_node *n = &c->g->nodes[p];
+    if (n->op == HD_IR_add) return of_tables(c, n->in[0]) && of_tables(c, n->in[1]);
     if (n->op == HD_IR_gather) return constant_f32(c->g, n->in[0]);
-    return n->op == HD_IR_add && of_tables(c, n->in[0]) && of_tables(c, n->in[1]);
+    return hd_qdq_moved_operands(n) == 1 && of_tables(c, n->in[0]);
 }
 
-/* Rows of a table, t, are worth to have as integers: a norm or a layer reads their sum. */
+/* Rows of a table, t, are worth to have as integers: a norm, layer or product reads them, moved or
+ * with those of other tables. */
 static bool is_embedding(const struct chooser *c, int t) {
     int user[16];
     size_t n = hd_graph_users(c->g, t, user, 16);
-    for (size_t i = 0; of_tables(c, t) && i < n && i < 16; i++) {
+    for (size_t i = 0; i < n && i < 16; i++) {
         const struct hd_node *u = &c->g->nodes[user[i]];
-        if (u->op == HD_IR_layernorm || hd_quant_weights(c->g, user[i]) >= 0) return true;
-        if (u->op == HD_IR_add && is_embedding(c, u->out[0])) return true;
+        if (u->op == HD_IR_layernorm || u->op == HD_IR_matmul ||
+            hd_quant_weights(c->g, user[i]) >= 0)
+            return true;
+        bool goes_on = hd_qdq_moved_operands(u) || (u->op == HD_IR_add && of_tables(c, u->out[0]));
+        if (goes_on && is_embedding(c, u->out[0])) return true;
     }
     return false;
 }
 
 static const char *movement(struct chooser *c, int node, int n_moved) {
     const struct hd_node *n = &c->g->nodes[node];
-    bool rows = n->op == HD_IR_gather && is_embedding(c, n->out[0]), any = rows,
-         all = rows || goes_on_with(c, n, n_moved);
+    bool rows = n->op == HD_IR_gather && constant_f32(c->g, n->in[0]) && is_embedding(c, n->out[0]),
+         any = rows, all = rows || goes_on_with(c, n, n_moved);
     for (int i = 0; i < n_moved; i++) {
         any = any || c->p->made[n->in[i]];
         if (!all && !c->p->made[n->in[i]] && !constant_f32(c->g, n->in[i]))
@@ -441,6 +456,7 @@ static const char *choose(struct chooser *c, int node) {
     if (n->op == HD_IR_softmax) return softmax(c, node);
     if (n->op == HD_IR_layernorm) return layer_norm(c, node);
     if (n->op == HD_IR_avgpool) return average(c, node);
+    if (n->op == HD_IR_reducesum || n->op == HD_IR_reducemean) return reduction(c, node);
     if (n->op == HD_IR_lstm || n->op == HD_IR_gru || n->op == HD_IR_rnn) return recurrent(c, node);
     if (hd_qdq_is_linear_resize(c->g, node)) return linear_resize(c, node);
     if (n_moved) return movement(c, node, n_moved);

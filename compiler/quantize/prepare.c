@@ -296,7 +296,7 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
             bool instance = nd->op == HD_IR_instancenorm || nd->op == HD_IR_groupnorm;
             if (instance && hd_quant_instance(g, order[i])) continue;
             if (nd->op == HD_IR_layernorm && hd_quant_volume_norm(g, order[i])) continue;
-            if (hd_reduce_as_window(g, order[i], true)) continue;
+            if (hd_quant_short_sum(g, order[i]) || hd_reduce_as_window(g, order[i], true)) continue;
             if (nd->dead) continue;
             if (nd->op == HD_IR_matmul) changed = absorb_factor(g, a, order[i]) || changed;
             if (nd->op != HD_IR_conv && nd->op != HD_IR_convtranspose && nd->op != HD_IR_gemm)

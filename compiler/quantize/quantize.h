@@ -57,6 +57,8 @@ hd_status hd_quant_widen(hd_ctx *ctx, hd_graph *g);
 bool hd_quant_lrn(hd_graph *g, int node);
 /* An instance or group normalisation as a layer norm of rows (instance.c); false: it stays. */
 bool hd_quant_instance(hd_graph *g, int node);
+/* A sum over a short dimension as sums of its parts (sums.c); false: it stays. */
+bool hd_quant_short_sum(hd_graph *g, int node);
 /* A layer norm of several dimensions as one of rows of all of them; false: it stays. */
 bool hd_quant_volume_norm(hd_graph *g, int node);
 

@@ -30,6 +30,9 @@ static const struct {
     /* rows of a table with their places */
     {"i ? = cast(a) to=\"i64\"\ne ? = gather(w, i)\ns ? = add(e, place)\ny ? = matmul(s, w)\n",
      HD_IR_qadd, 1},
+    /* both directions of a layer, branches beside each other; a longer row */
+    {"p ? = matmul(a, w)\ny ? = reducesum(p, one) keepdims=0\n", HD_IR_qadd, 2},
+    {"p ? = matmul(a, w)\nc ? = concat(p, p) axis=2\ny ? = reducesum(c, two)\n", HD_IR_qgemm, 2},
     /* channels and time at once */
     {"p ? = matmul(a, w)\nn ? = layernorm(p, ones, nils) axis=1\ny ? = matmul(n, w)\n",
      HD_IR_qlayernorm, 1},
@@ -45,7 +48,8 @@ static hd_graph *network(hd_ctx *ctx, hd_arena *a, const char *body) {
         "0.75,0.5,-1,0.25, 0,1,0.5,-0.5, 0.25,-0.75,0.5,1}\nconst q f32[1,2,4] = "
         "{1,-1,0.5,0.25, 0.75,1,-0.5,1}\nconst ones f32[3,4] = {1,1,1,1,1,1,1,1,1,1,1,1}\nconst "
         "each f32[3,4] = {1,2,1,0.5,1,1,1.5,1,1,1,1,2}\nconst place f32[4,4] = "
-        "{1,0.5,-1,0.25,0,-0.5,1,0.75,0.5,1,0,-1,1,1,0.5,0}\nconst nils f32[3,4] = "
+        "{1,0.5,-1,0.25,0,-0.5,1,0.75,0.5,1,0,-1,1,1,0.5,0}\nconst one i64[1] = {1}\nconst two "
+        "i64[1] = {2}\nconst nils f32[3,4] = "
         "{0,0,0,0,0,0,0,0,0,0,0,0}\n%soutput y\n}",
         body);
     if (hd_graph_parse(ctx, text, "net", &g) != HD_OK) fail_msg("%s", hd_message(ctx));
