@@ -14,6 +14,7 @@ hd_status hd_pass_fold(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_layout(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_recurrent(hd_ctx *ctx, hd_graph *g);
+hd_status hd_pass_rows(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_shuffle(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_narrow(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_separate(hd_ctx *ctx, hd_graph *g);

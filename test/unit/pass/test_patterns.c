@@ -87,7 +87,10 @@ static void passes_keep_values(void **state) {
     keeps_values("test/golden/pass/cse.t", "cse", 0);
     keeps_values("test/golden/pass/attention.t", "attention", 0);
     keeps_values("test/golden/pass/recurrent.t", "recurrent", 0);
+    keeps_values("test/golden/pass/rows.t", "rows", 0);
     keeps_values("test/golden/pass/shuffle.t", "shuffle", 0);
+    keeps_values("test/golden/pass/shuffle_rows.t", "shuffle", 0);
+    keeps_values("test/golden/pass/position.t", "qdq", 0);
     keeps_values("test/golden/pass/narrow.t", "narrow", 0);
     keeps_values("test/golden/pass/shrink.t", "shrink", 0);
     keeps_values("test/golden/pass/split.t", "split", 0);
