@@ -15,6 +15,9 @@ hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_layout(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_recurrent(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_rows(hd_ctx *ctx, hd_graph *g);
+/* By an operation along the last dimension, and nothing between them needs another layout: the
+ * machine keeps t as rows. */
+bool hd_made_as_rows(const hd_graph *g, int t);
 hd_status hd_pass_shuffle(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_narrow(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_separate(hd_ctx *ctx, hd_graph *g);

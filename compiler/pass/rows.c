@@ -17,8 +17,12 @@ static bool is_bytes(const struct hd_tensor *t) {
     return t->known && (t->dtype == HD_I8 || t->dtype == HD_U8);
 }
 
-/* Made by an operation along the last dimension, and by nothing between that has another layout. */
-static bool is_rows(const hd_graph *g, int t) {
+static int64_t last(const hd_graph *g, int t) {
+    const struct hd_tensor *x = &g->tensors[t];
+    return x->rank ? x->dim[x->rank - 1] : 1;
+}
+
+bool hd_made_as_rows(const hd_graph *g, int t) {
     for (int depth = 0; depth < 16; depth++) {
         int maker = g->tensors[t].producer;
         const struct hd_node *n = maker < 0 ? NULL : &g->nodes[maker];
@@ -27,8 +31,14 @@ static bool is_rows(const hd_graph *g, int t) {
         case HD_IR_qgemm:
         case HD_IR_qmatmul:
         case HD_IR_qlayernorm:
+        case HD_IR_qlstm:
+        case HD_IR_qgru:
+        case HD_IR_qrnn:
             return true;
-        case HD_IR_reshape: /* of the rows of a dense layer */
+        case HD_IR_reshape: /* of whole rows */
+            if (last(g, t) != last(g, n->in[0])) return false;
+            t = n->in[0];
+            break;
         case HD_IR_split:
         case HD_IR_slice:
         case HD_IR_qadd:
@@ -97,7 +107,8 @@ hd_status hd_pass_rows(hd_ctx *ctx, hd_graph *g) {
     bool any = false;
     for (size_t i = 0, n = g->n_nodes; i < n; i++) {
         const struct hd_node *nd = &g->nodes[i];
-        if (nd->dead || nd->op != HD_IR_qconv || !is_one_tap(g, nd) || !is_rows(g, nd->in[0]))
+        if (nd->dead || nd->op != HD_IR_qconv || !is_one_tap(g, nd) ||
+            !hd_made_as_rows(g, nd->in[0]))
             continue;
         as_product(g, (int)i);
         any = true;

@@ -67,15 +67,6 @@ static bool is_bytes(const struct hd_tensor *t) {
     return t->known && !t->data && (t->dtype == HD_I8 || t->dtype == HD_U8);
 }
 
-/* The machine keeps it as rows, which no image is made of: what makes it works along the last
- * dimension. */
-static bool made_in_rows(const hd_graph *g, int t) {
-    int maker = g->tensors[t].producer;
-    enum hd_ir_op op = maker < 0 ? HD_IR_qconv : g->nodes[maker].op;
-    return op == HD_IR_qgemm || op == HD_IR_qmatmul || op == HD_IR_qlayernorm ||
-           op == HD_IR_qlstm || op == HD_IR_qgru || op == HD_IR_qrnn;
-}
-
 /* Moves its first operand only, to places that are known. */
 static bool moves_one(const hd_graph *g, const struct hd_node *n) {
     if (n->op == HD_IR_concat || n->op == HD_IR_maxpool || n->op == HD_IR_qmaxpool ||
@@ -492,7 +483,8 @@ static hd_status from_source(struct chain *k, int y, const int *user, size_t use
     if (!is_bytes(x) || hd_tensor_elems(x) > ELEMENTS_MOST || !collect(k, y) || !reorders(k))
         return HD_OK;
     TRY(trace(k, y));
-    for (int rows = made_in_rows(k->g, k->source); rows < 2 && !*out_done; rows++) {
+    int first = hd_made_as_rows(k->g, k->source); /* no image is made of rows by a product */
+    for (int rows = first; rows < 2 && !*out_done; rows++) {
         struct stencil s = {0};
         k->rows = rows;
         if ((!rows && k->tables) || !stencil(k, &t, &s)) continue;
