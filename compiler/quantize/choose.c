@@ -233,13 +233,14 @@ static bool only_softmax(const struct chooser *c, int t) {
 
 /* Sums, differences and products of two tensors, or of one and a constant. A softmax reads scores
  * and their mask: then the mask is worth to have as integers, whatever made it. What a layer reads
- * as integers is such beside its float values. */
+ * as integers is such beside its float values, and an input of the network may be. */
 static const char *sum(struct chooser *c, int node) {
     const struct hd_node *n = &c->g->nodes[node];
     bool made[2], good[2], masks = n->op == HD_IR_add && only_softmax(c, n->out[0]);
     for (int i = 0; i < 2; i++) {
         made[i] = c->p->made[n->in[i]];
         good[i] = made[i] || c->p->side[n->in[i]] || constant_f32(c->g, n->in[i]) ||
+                  (variable_f32(c->g, n->in[i]) && hd_graph_is_input(c->g, n->in[i])) ||
                   (variable_f32(c->g, n->in[i]) && (masks || meets_norm(c, n)));
     }
     if (!(made[0] || made[1]) || !good[0] || !good[1]) return "an operand is float";

@@ -27,6 +27,8 @@ static const struct {
     {"p ? = matmul(a, w)\nt ? = transpose(p) perm=[0,2,1]\ny ? = matmul(q, t)\n", HD_IR_qmatmul, 1},
     /* what is left of a series */
     {"p ? = matmul(a, w)\ny ? = sub(a, p)\n", HD_IR_qadd, 1},
+    /* a cell's state that comes in */
+    {"p ? = matmul(a, w)\nf ? = sigmoid(p)\ny ? = mul(f, b)\n", HD_IR_qmul, 1},
     /* rows of a table with their places */
     {"i ? = cast(a) to=\"i64\"\ne ? = gather(w, i)\ns ? = add(e, place)\ny ? = matmul(s, w)\n",
      HD_IR_qadd, 1},
