@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/pass/pass.h"
 #include "compiler/pass/qdq.h"
 
 /* x with leading dimensions of 1, so that it has `rank` of them. */
@@ -84,9 +85,8 @@ bool hd_qdq_pair(struct hd_qmatch *m, int node, int in[2], struct hd_qparam p[2]
         }
         in[i] = with_rank(m->g, in[i], y.rank);
         const struct hd_tensor *x = &m->g->tensors[in[i]];
-        const struct hd_node *other = hd_qdq_maker(m->g, in[1 - i]);
-        bool scores = other && other->op == HD_IR_qmatmul; /* rows, along which a mask repeats */
-        bool image = (y.rank == 3 || y.rank == 4) && !scores;
+        bool rows = hd_made_as_rows(m->g, in[1 - i]); /* along which a mask or factor repeats */
+        bool image = (y.rank == 3 || y.rank == 4) && !rows;
         if (image && x->dim[1] == 1 && y.dim[1] > 1 && x->dim[y.rank - 1] > 1)
             in[i] = copies(m, in[i], &p[i], y.dim[1]);
     }

@@ -14,6 +14,10 @@
 #include "compiler/pass/qdq.h"
 #include "compiler/quantize/quantize.h"
 
+enum {
+    LITTLE = 8
+}; /* elements of a result for one of an operand that is worth to have as integers */
+
 struct chooser {
     hd_ctx *ctx; /* for questions whose answer may be no */
     const hd_graph *g;
@@ -231,6 +235,23 @@ static bool only_softmax(const struct chooser *c, int t) {
     return false;
 }
 
+/* Powers and roots of x that 8 bits do not hold: what matters of them is a ratio. */
+static bool spans_magnitudes(const struct hd_node *n) {
+    return n->op == HD_IR_exp || n->op == HD_IR_log || n->op == HD_IR_pow || n->op == HD_IR_sqrt ||
+           n->op == HD_IR_reciprocal || (n->op == HD_IR_mul && n->in[0] == n->in[1]);
+}
+
+/* Float, but little beside the result y, such as a factor for each channel: integers cost less of
+ * it than floats of the rest. Not where 8 bits do not hold it. */
+static bool is_little(const struct chooser *c, int t, int y) {
+    int p = variable_f32(c->g, t) ? c->g->tensors[t].producer : -1;
+    if (p < 0 || !c->g->tensors[y].known) return false;
+    const struct hd_node *n = &c->g->nodes[p];
+    bool inverse = n->op == HD_IR_div && constant_f32(c->g, n->in[0]);
+    return !spans_magnitudes(n) && !inverse &&
+           LITTLE * hd_tensor_elems(&c->g->tensors[t]) <= hd_tensor_elems(&c->g->tensors[y]);
+}
+
 /* Sums, differences and products of two tensors, or of one and a constant. A softmax reads scores
  * and their mask: then the mask is worth to have as integers, whatever made it. What a layer reads
  * as integers is such beside its float values, and an input of the network may be. */
@@ -241,6 +262,7 @@ static const char *sum(struct chooser *c, int node) {
         made[i] = c->p->made[n->in[i]];
         good[i] = made[i] || c->p->side[n->in[i]] || constant_f32(c->g, n->in[i]) ||
                   (variable_f32(c->g, n->in[i]) && hd_graph_is_input(c->g, n->in[i])) ||
+                  is_little(c, n->in[i], n->out[0]) ||
                   (variable_f32(c->g, n->in[i]) && (masks || meets_norm(c, n)));
     }
     if (!(made[0] || made[1]) || !good[0] || !good[1]) return "an operand is float";
@@ -374,12 +396,6 @@ static bool goes_on(struct chooser *c, int t, int root) {
             return false;
     }
     return true;
-}
-
-/* Powers and roots of x that 8 bits do not hold: what matters of them is a ratio. */
-static bool spans_magnitudes(const struct hd_node *n) {
-    return n->op == HD_IR_exp || n->op == HD_IR_log || n->op == HD_IR_pow || n->op == HD_IR_sqrt ||
-           n->op == HD_IR_reciprocal || (n->op == HD_IR_mul && n->in[0] == n->in[1]);
 }
 
 /* The log of log(1 + exp(x)) has an operand from 1 on. */
