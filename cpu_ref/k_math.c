@@ -15,8 +15,12 @@ typedef int64_t unary_i(int64_t x);
 static hd_status unary(const struct hd_kernel *k, unary_f *f, unary_i *g, double a, double b) {
     hd_dtype t = hd_k_in(k, 0)->dtype;
     int64_t n = hd_tensor_elems(hd_k_out(k));
+    const float *x = k->in[0];
+    float *y = k->out;
     for (int64_t i = 0; i < n; i++)
-        if (hd_k_is_float(t))
+        if (t == HD_F32)
+            y[i] = (float)f((double)x[i], a, b);
+        else if (hd_k_is_float(t))
             hd_k_put_f64(k->out, t, i, f(hd_k_f64(k->in[0], t, i), a, b));
         else
             hd_k_put_i64(k->out, t, i, g(hd_k_i64(k->in[0], t, i)));
@@ -31,6 +35,21 @@ static int64_t integer(hd_dtype t, binary_i *g, binary_u *h, int64_t a, int64_t 
     return t == HD_U64 ? (int64_t)h((uint64_t)a, (uint64_t)b) : g(a, b);
 }
 
+/* Rows of the last dimension, in which an operand moves on or stays. */
+static void binary_f32(const struct hd_kernel *k, struct hd_walk *w, int64_t n, binary_f *f) {
+    int last = w->rank - 1;
+    int64_t row = last < 0 ? 1 : w->dim[last], step[2] = {0, 0};
+    for (int i = 0; i < 2 && last >= 0; i++) step[i] = w->stride[i][last];
+    if (last >= 0) w->rank = last;
+    for (int64_t at = 0; at < n; at += row, hd_walk_next(w)) {
+        const float *a = (const float *)k->in[0] + w->index[0],
+                    *b = (const float *)k->in[1] + w->index[1];
+        float *y = (float *)k->out + at;
+        for (int64_t i = 0; i < row; i++)
+            y[i] = (float)f((double)a[i * step[0]], (double)b[i * step[1]]);
+    }
+}
+
 static hd_status binary(const struct hd_kernel *k, bool truth, binary_f *f, binary_i *g,
                         binary_u *h) {
     const struct hd_tensor *y = hd_k_out(k);
@@ -39,6 +58,10 @@ static hd_status binary(const struct hd_kernel *k, bool truth, binary_f *f, bina
     struct hd_walk w;
     hd_walk_init(&w, y->rank, y->dim);
     for (int i = 0; i < 2; i++) hd_walk_broadcast(&w, i, hd_k_in(k, i));
+    if (t == HD_F32 && !truth) {
+        binary_f32(k, &w, n, f);
+        return HD_OK;
+    }
     for (int64_t i = 0; i < n; i++, hd_walk_next(&w)) {
         if (hd_k_is_float(t)) {
             double v = f(hd_k_f64(k->in[0], t, w.index[0]), hd_k_f64(k->in[1], t, w.index[1]));
@@ -221,11 +244,25 @@ hd_status k_bitshift(const struct hd_kernel *k) {
     return binary(k, false, NULL, left ? left_i : right_i, left ? left_u : right_u);
 }
 
+static void clip_f32(const float *x, const float *lo, const float *hi, int64_t n, float *y) {
+    float least = lo ? *lo : -INFINITY, most = hi ? *hi : INFINITY;
+    if (least != least) least = -INFINITY; /* nothing is below it, or above */
+    if (most != most) most = INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        float v = x[i] < least ? least : x[i];
+        y[i] = v > most ? most : v;
+    }
+}
+
 /* x, min?, max?; min above max gives max; NaN stays.  Source: ONNX Clip-13. */
 hd_status k_clip(const struct hd_kernel *k) {
     hd_dtype t = hd_k_in(k, 0)->dtype;
     const void *lo = hd_k_in(k, 1) ? k->in[1] : NULL, *hi = hd_k_in(k, 2) ? k->in[2] : NULL;
     int64_t n = hd_tensor_elems(hd_k_out(k));
+    if (t == HD_F32) {
+        clip_f32(k->in[0], lo, hi, n, k->out);
+        return HD_OK;
+    }
     for (int64_t i = 0; i < n; i++) {
         if (hd_k_is_float(t)) {
             double v = hd_k_f64(k->in[0], t, i);

@@ -22,21 +22,39 @@ static hd_status place(const struct hd_kernel *k, const int64_t *before, char mo
                        const void *value) {
     const struct hd_tensor *x = hd_k_in(k, 0), *y = hd_k_out(k);
     size_t bytes = hd_dtype_bytes(y->dtype);
-    int64_t n = hd_tensor_elems(y), dense[HD_MAX_RANK];
+    int last = y->rank - 1;
+    int64_t n = hd_tensor_elems(y), row = last < 0 ? 1 : y->dim[last], dense[HD_MAX_RANK];
+    int64_t first[HD_MAX_RANK] = {0}, size[HD_MAX_RANK] = {0};
     hd_walk_dense(x->rank, x->dim, dense);
-    struct hd_walk w;
-    hd_walk_init(&w, y->rank, y->dim);
-    for (int64_t i = 0; i < n; i++, hd_walk_next(&w)) {
+    for (int d = 0; d <= last; d++) { /* what is left of x */
+        first[d] = hd_max(0, -before[d]);
+        size[d] = x->dim[d] + hd_min(0, y->dim[d] - x->dim[d] - before[d]) - first[d];
+    }
+    struct hd_walk w; /* over rows */
+    hd_walk_init(&w, last < 0 ? 0 : last, y->dim);
+    for (int64_t i = 0; i < n; i += row, hd_walk_next(&w)) {
         int64_t j = 0;
         bool inside = true;
-        for (int d = 0; d < y->rank; d++) {
-            int64_t after = y->dim[d] - x->dim[d] - before[d];
-            int64_t first = hd_max(0, -before[d]), size = x->dim[d] + hd_min(0, after) - first;
-            int64_t s = source(w.at[d] - before[d] - first, size, mode);
+        for (int d = 0; d < last; d++) {
+            int64_t s = source(w.at[d] - before[d] - first[d], size[d], mode);
             inside = inside && s >= 0;
-            j += (first + s) * dense[d];
+            j += (first[d] + s) * dense[d];
         }
-        hd_copy_element(k->out, i, inside ? k->in[0] : value, inside ? j : 0, bytes);
+        int64_t skipped = last < 0 ? 0 : first[last];
+        int64_t from = last < 0 ? 0 : before[last] + first[last], len = last < 0 ? 1 : size[last];
+        int64_t left = hd_min(row, hd_max(0, from)), right = hd_max(left, hd_min(row, from + len));
+        if (!inside) left = right = 0;
+        if (right > left)
+            memcpy((char *)k->out + (size_t)(i + left) * bytes,
+                   (const char *)k->in[0] + (size_t)(j + skipped + left - from) * bytes,
+                   (size_t)(right - left) * bytes);
+        for (int64_t c = 0; c < row; c++) {
+            if (c == left && right > left) c = right; /* copied */
+            if (c == row) break;
+            int64_t s = source(c - from, len, mode);
+            bool in = inside && s >= 0;
+            hd_copy_element(k->out, i + c, in ? k->in[0] : value, in ? j + skipped + s : 0, bytes);
+        }
     }
     return HD_OK;
 }

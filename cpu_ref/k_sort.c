@@ -15,6 +15,27 @@ static int by_key(const void *a, const void *b) {
     return (x->at > y->at) - (x->at < y->at);
 }
 
+/* items[0..most-1] are a heap with the last of them on top: puts item x in its place. */
+static void sift(struct item *items, int64_t most, int64_t at, struct item x) {
+    for (int64_t child; (child = 2 * at + 1) < most; at = child) {
+        if (child + 1 < most && by_key(&items[child], &items[child + 1]) < 0) child++;
+        if (by_key(&x, &items[child]) >= 0) break;
+        items[at] = items[child];
+    }
+    items[at] = x;
+}
+
+/* The first `most` of all items by their order, in front and sorted. */
+static void take_first(struct item *items, int64_t n, int64_t most) {
+    if (most > 0 && 4 * most < n) { /* else sorting all of them costs no more */
+        for (int64_t i = most / 2; i-- > 0;) sift(items, most, i, items[i]);
+        for (int64_t i = most; i < n; i++)
+            if (by_key(&items[i], &items[0]) < 0) sift(items, most, 0, items[i]);
+        n = most;
+    }
+    qsort(items, (size_t)n, sizeof *items, by_key);
+}
+
 /* x, k -> values, indexes of the k largest (or smallest) along `axis`, in order; of equal ones the
  * first come first, whether or not they are to be sorted. NaN is larger than any number.
  * Source: ONNX TopK-11. */
@@ -33,7 +54,7 @@ hd_status k_topk(const struct hd_kernel *k) {
             int64_t key = hd_k_key(k->in[0], x->dtype, from + i * inner);
             items[i] = (struct item){largest ? ~key : key, i};
         }
-        qsort(items, (size_t)size, sizeof *items, by_key);
+        take_first(items, size, count);
         for (int64_t i = 0; i < count; i++) {
             if (k->outs[0])
                 hd_copy_element(k->outs[0], to + i * inner, k->in[0], from + items[i].at * inner,
