@@ -258,11 +258,13 @@ static bool is_little(const struct chooser *c, int t, int y) {
 static const char *sum(struct chooser *c, int node) {
     const struct hd_node *n = &c->g->nodes[node];
     bool made[2], good[2], masks = n->op == HD_IR_add && only_softmax(c, n->out[0]);
+    bool hides = n->op != HD_IR_mul && !masks && hd_quant_meets_softmax(c->g, n->out[0], 3);
     for (int i = 0; i < 2; i++) {
+        bool given = variable_f32(c->g, n->in[i]) && hd_graph_is_input(c->g, n->in[i]);
         made[i] = c->p->made[n->in[i]];
-        good[i] = made[i] || c->p->side[n->in[i]] || constant_f32(c->g, n->in[i]) ||
-                  (variable_f32(c->g, n->in[i]) && hd_graph_is_input(c->g, n->in[i])) ||
-                  is_little(c, n->in[i], n->out[0]) ||
+        good[i] = made[i] || c->p->side[n->in[i]] ||
+                  (constant_f32(c->g, n->in[i]) && !(hides && hd_quant_is_far(c->g, n->in[i]))) ||
+                  (!hides && (given || is_little(c, n->in[i], n->out[0]))) ||
                   (variable_f32(c->g, n->in[i]) && (masks || meets_norm(c, n)));
     }
     if (!(made[0] || made[1]) || !good[0] || !good[1]) return "an operand is float";
@@ -334,35 +336,10 @@ static bool goes_on_with(const struct chooser *c, const struct hd_node *n, int n
     return state && good && only_layers(c, n->out[0]);
 }
 
-/* Rows of constant tables, moved or summed up, or constants: what a language model begins with. */
-static bool of_tables(const struct chooser *c, int t) {
-    int p = c->g->tensors[t].producer;
-    if (p < 0) return constant_f32(c->g, t);
-    const struct hd_node *n = &c->g->nodes[p];
-    if (n->op == HD_IR_add) return of_tables(c, n->in[0]) && of_tables(c, n->in[1]);
-    if (n->op == HD_IR_gather) return constant_f32(c->g, n->in[0]);
-    return hd_qdq_moved_operands(n) == 1 && of_tables(c, n->in[0]);
-}
-
-/* Rows of a table, t, are worth to have as integers: a norm, layer or product reads them, moved or
- * with those of other tables. */
-static bool is_embedding(const struct chooser *c, int t) {
-    int user[16];
-    size_t n = hd_graph_users(c->g, t, user, 16);
-    for (size_t i = 0; i < n && i < 16; i++) {
-        const struct hd_node *u = &c->g->nodes[user[i]];
-        if (u->op == HD_IR_layernorm || u->op == HD_IR_matmul ||
-            hd_quant_weights(c->g, user[i]) >= 0)
-            return true;
-        bool goes_on = hd_qdq_moved_operands(u) || (u->op == HD_IR_add && of_tables(c, u->out[0]));
-        if (goes_on && is_embedding(c, u->out[0])) return true;
-    }
-    return false;
-}
-
 static const char *movement(struct chooser *c, int node, int n_moved) {
     const struct hd_node *n = &c->g->nodes[node];
-    bool rows = n->op == HD_IR_gather && constant_f32(c->g, n->in[0]) && is_embedding(c, n->out[0]),
+    bool rows = n->op == HD_IR_gather && constant_f32(c->g, n->in[0]) &&
+                hd_quant_is_embedding(c->g, n->out[0]),
          any = rows, all = rows || goes_on_with(c, n, n_moved);
     for (int i = 0; i < n_moved; i++) {
         any = any || c->p->made[n->in[i]];

@@ -112,6 +112,15 @@ int hd_quant_equalise(hd_graph *g, const struct hd_quant_plan *p,
 hd_status hd_quant_apply(hd_ctx *ctx, hd_graph *g, const struct hd_quant_plan *plan,
                          const struct hd_quant_stats *stats, const struct hd_quant_options *o);
 
+/* What is around a tensor (around.c). A softmax reads t behind at most depth other operations: what
+ * is added to t may hide scores by a value so low that 8 bits hold nothing beside it, and only
+ * directly in front of a softmax that is known. */
+bool hd_quant_meets_softmax(const hd_graph *g, int t, int depth);
+/* A constant with such values. */
+bool hd_quant_is_far(const hd_graph *g, int t);
+/* Rows of a table, t, are worth to have as integers: a norm, layer or product reads them, moved or
+ * with those of other tables. */
+bool hd_quant_is_embedding(const hd_graph *g, int t);
 /* A conv, gemm or matmul with constant float weights: the axis of its output channels in them; -1
  * = it is none. */
 int hd_quant_weights(const hd_graph *g, int node);

@@ -67,7 +67,35 @@ static void a_mask_of_two_layers(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* Behind it the scores are divided first: 8 bits would hold the mask and nothing of them. */
+static void masks_that_are_not_known_stay(void **state) {
+    static const char *const sums[] = {"s ? = add(p, m)\n", "s ? = add(p, far)\n"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        hd_ctx *ctx = hd_ctx_create();
+        hd_arena *a = hd_arena_create();
+        hd_graph *g = NULL;
+        struct hd_quant_plan plan;
+        const char *text = hd_sprintf(
+            a,
+            "graph net {\ninput a f32[4,4]\ninput m f32[4]\nconst far f32[4,4] = {0,0,-1e9,0, "
+            "0,0,-1e9,0, 0,0,-1e9,0, 0,0,-1e9,0}\n"
+            "const w f32[4,4] = {1,0,0,2, 0,1,2,0, 1,1,0,0, 0,0,2,1}\nconst two f32[] = {2}\n"
+            "p ? = matmul(a, w)\n%sd ? = div(s, two)\nt ? = softmax(d) axis=1\noutput t\n}",
+            sums[i]);
+        if (hd_graph_parse(ctx, text, "net", &g) || hd_quant_prepare(ctx, g))
+            fail_msg("%s", hd_message(ctx));
+        hd_quant_choose(a, g, NULL, &plan);
+        int sum = g->tensors[hd_tensor_by_name(g, "s")].producer;
+        assert_non_null(plan.why[sum]);
+        hd_graph_destroy(g);
+        hd_arena_destroy(a);
+        hd_ctx_destroy(ctx);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_mask_of_two_layers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_mask_of_two_layers),
+                                       cmocka_unit_test(masks_that_are_not_known_stay)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
