@@ -93,7 +93,7 @@ static void print_report(struct job *j, FILE *out) {
         hd_table_cell(&t, "%.1f", decibels(&j->tensor_error[y]));
         layers++;
     }
-    if (layers) hd_table_print(&t, out);
+    layers ? hd_table_print(&t, out) : hd_table_free(&t);
     hd_table_init(&t, "lll");
     hd_table_cells(&t, (const char *[]){"stays float", "op", "because"}, 3);
     for (size_t k = 0; k < j->n_order; k++) {
@@ -105,7 +105,7 @@ static void print_report(struct job *j, FILE *out) {
     }
     print_mixed(j, out);
     fputc('\n', out);
-    if (floats) hd_table_print(&t, out);
+    floats ? hd_table_print(&t, out) : hd_table_free(&t);
     if (floats) fputc('\n', out);
     for (size_t i = 0; i < j->ref->n_outputs; i++)
         fprintf(out, "output %s: %.1f dB\n", j->ref->tensors[j->ref->outputs[i]].name,

@@ -244,7 +244,7 @@ static void show_memory(const struct hd_recomputed *r) {
         hd_table_cell(&t, "%zu", r->op[i].bytes);
         hd_table_cell(&t, "%.1f %%", 100 * r->op[i].cost / r->cost);
     }
-    if (r->again > 0) hd_table_print(&t, stdout);
+    r->again > 0 ? hd_table_print(&t, stdout) : hd_table_free(&t);
     printf("memory     %zu bytes of temporaries, %zu without a limit; %.1f %% more work\n",
            r->bytes, r->alone_bytes, 100 * r->again / r->cost);
 }

@@ -33,6 +33,12 @@ void hd_table_cells(struct hd_table *t, const char *const *texts, int n) {
     for (int i = 0; i < n; i++) hd_table_cell(t, "%s", texts[i]);
 }
 
+void hd_table_free(struct hd_table *t) {
+    for (size_t i = 0; i < t->n; i++) free(t->cells[i]);
+    free(t->cells);
+    *t = (struct hd_table){0};
+}
+
 void hd_table_print(struct hd_table *t, FILE *out) {
     int width[64] = {0};
     HD_ASSERT(t->cols <= 64 && t->n % (size_t)t->cols == 0);
@@ -48,8 +54,6 @@ void hd_table_print(struct hd_table *t, FILE *out) {
         else
             fprintf(out, "%-*s", last ? 0 : width[col], t->cells[i]);
         fputs(last ? "\n" : "  ", out);
-        free(t->cells[i]);
     }
-    free(t->cells);
-    *t = (struct hd_table){0};
+    hd_table_free(t);
 }

@@ -16,5 +16,7 @@ void hd_table_init(struct hd_table *t, const char *align);
 void hd_table_cell(struct hd_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void hd_table_cells(struct hd_table *t, const char *const *texts, int n);
 void hd_table_print(struct hd_table *t, FILE *out); /* and frees it */
+/* One that is not printed. */
+void hd_table_free(struct hd_table *t);
 
 #endif
