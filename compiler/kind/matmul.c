@@ -347,6 +347,7 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
         TRY(products(w, q, t));
     }
     if (ch->pm < 0) TRY(hd_lower_params(w, nt, n, &ch->pm)); /* needed last */
+    if (!nt) TRY(hd_lower_ahead(w, t));
     return results(w, &q, ch->pm, out, c);
 }
 

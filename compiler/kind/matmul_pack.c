@@ -77,6 +77,7 @@ static void matmul_words(const struct hd_lowering *lo, struct hd_layer *l,
     l->taps *= l->planes;
     l->red = l->taps * l->cw;
     if (x->gathered) {
+        l->turned = hd_turns_windows(lo, l);
         l->im2col = hd_im2col_bytes(l, x->c, lo->m);
         l->cw = l->im2col / (int)lo->m->k, l->red = l->planes * l->cw;
     } else if (x->cp < (int)lo->m->k) {

@@ -84,6 +84,7 @@ struct hd_layer {
     int shift;  /* > 0: packed pixels come twice, the second time in words that begin so many
                    pixels later: windows that need fewer of those read them */
     int im2col; /* bytes of a window as LX gathers it, whole words; 0 = windows are read in place */
+    bool turned;  /* LX loads rows of pixels, and VX makes those windows of them (pixels.c) */
     int pm_words; /* per output tile: bias and scale, and the taps of a depthwise layer */
     int pm_cut;   /* AXI words of the last of them that the image does not have (lw.cut) */
 
@@ -133,6 +134,13 @@ void hd_window_attrs(struct hd_layer *l, const struct hd_node *n, const hd_graph
  * only as far as bursts are open at a time. */
 double hd_run_cycles(const struct hd_lowering *lo, int64_t bytes);
 int hd_im2col_bytes(const struct hd_layer *l, int channels, const struct hd_machine *m);
+/* Windows turned by VX: whether they cost less than gathered ones; columns of tw results, whole
+ * vectors; rows of the image that th rows of results read, with those that only weights of zero
+ * meet; bytes of XM for the windows of a tile, turned ones: or for its rows, which lie apart. */
+bool hd_turns_windows(const struct hd_lowering *lo, const struct hd_layer *l);
+int hd_turned_columns(const struct hd_layer *l, const struct hd_machine *m, int tw);
+int hd_turned_rows(const struct hd_layer *l, int th);
+int64_t hd_windows_bytes(const struct hd_layer *l, const struct hd_machine *m, int th, int tw);
 int hd_layer_phases(const struct hd_layer *l);
 struct hd_phase hd_layer_phase(const struct hd_layer *l, int phase);
 /* hd_layer.shift that pays for a layer of packed pixels, of cp bytes each; 0 = none does. */
@@ -176,6 +184,7 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     size_t n_layers;
     struct hd_plan *plan;         /* the one in work */
     size_t most_ops;              /* of what was estimated */
+    bool ordered;                 /* a change is judged in the order of issue (cost/reissue.c) */
     hd_arena *scratch;            /* for one estimate; NULL = each has its own */
     struct hd_price_memo *prices; /* found before (cost/memo.c); NULL = none are kept */
     uint64_t prices_of;           /* what of their keys a search does not change */

@@ -9,8 +9,12 @@
  *
  * Or LX gathers windows (im2col): the tensor lies dense in DRAM, each window becomes kh*kw*c
  * contiguous bytes in XM, and the layer is a dense one. That fills the words best and costs a run
- * of LX per row of each window, so it pays where a window meets many output channels. The cheapest
- * by estimated cycles is taken.
+ * of LX per row of each window, so it pays where a window meets many output channels.
+ *
+ * Of an image of one channel VX can make the windows, too (turned). LX loads each row kw times, one
+ * pixel further each time, so that the taps of all windows of a row are vectors at even distances:
+ * VX transposes N of them at a time. That is a vector for each N taps of a window. The cheapest by
+ * estimated cycles is taken.
  *
  *   3x3, stride 1, 3 channels, K = 16: 4 pixels a word; 1 or 2 words per row of the window, not 3.
  */
@@ -103,6 +107,45 @@ static int64_t cost_gathered(const struct hd_lowering *lo, const struct hd_layer
            nts * words * hd_wm_word_bytes(m) / hd_axi_bytes(m);
 }
 
+int hd_turned_columns(const struct hd_layer *l, const struct hd_machine *m, int tw) {
+    return (int)hd_round_up((tw - 1) * l->sx + 1, m->n);
+}
+
+int hd_turned_rows(const struct hd_layer *l, int th) {
+    int taps = hd_max(l->im2col, l->kh * l->kw);
+    return (th - 1) * l->sy + (int)hd_ceil_div(taps, l->kw);
+}
+
+int64_t hd_windows_bytes(const struct hd_layer *l, const struct hd_machine *m, int th, int tw) {
+    int columns = l->turned ? hd_turned_columns(l, m, tw) : tw;
+    int64_t rows = l->turned ? (int64_t)hd_turned_rows(l, th) * l->kw * columns : 0;
+    return hd_round_up(hd_max(rows, (int64_t)th * columns * l->im2col), 64);
+}
+
+/* The same if VX turns them: LX loads rows, VX takes a vector for N taps of each column. */
+static int64_t cost_turned(const struct hd_lowering *lo, const struct hd_layer *of,
+                           const struct hd_tensor *x) {
+    const struct hd_machine *m = lo->m;
+    struct hd_layer l = *of;
+    l.im2col = hd_im2col_bytes(&l, (int)x->dim[1], m);
+    int64_t nts = hd_ceil_div(l.oc, m->n), rows = l.oh * x->dim[0], words = l.im2col / m->k;
+    int64_t columns = hd_turned_columns(&l, m, l.ow), vectors = l.im2col / m->n;
+    int64_t half = hd_wm_words(m) / 2, times = hd_ceil_div(nts, hd_max(1, half / words));
+    if (x->dim[1] != 1 || l.dx != 1 || l.dy != 1 || l.im2col % (int)m->n || words > half ||
+        columns * hd_max(vectors, (int64_t)l.sy * l.kw) > INT16_MAX)
+        return INT64_MAX;
+    double run = hd_run_cycles(lo, columns + hd_axi_bytes(m) - 1);
+    int64_t loads = (int64_t)((double)(x->dim[0] * hd_turned_rows(&l, l.oh) * l.kw) * run);
+    int64_t vx = rows * (times * columns * vectors + l.ow * nts) * m->vx_cycles;
+    return hd_max(hd_max(rows * l.ow * nts * words, vx), times * loads) +
+           nts * words * hd_wm_word_bytes(m) / hd_axi_bytes(m);
+}
+
+bool hd_turns_windows(const struct hd_lowering *lo, const struct hd_layer *l) {
+    const struct hd_tensor *x = &lo->g->tensors[lo->tensors[l->in[0]].tensor];
+    return cost_turned(lo, l, x) < cost_gathered(lo, l, x);
+}
+
 /* Cycles if the convolutions that read x get it so; INT64_MAX: they cannot. */
 static int64_t form_cost(const struct hd_lowering *lo, const struct hd_tensor *x, const int *users,
                          size_t n_users, struct hd_pixels form) {
@@ -111,7 +154,8 @@ static int64_t form_cost(const struct hd_lowering *lo, const struct hd_tensor *x
         struct hd_layer l = {.groups = 1};
         hd_window_attrs(&l, &lo->g->nodes[users[i]], lo->g);
         l.cw = (int)hd_ceil_div(x->dim[1], lo->m->k);
-        int64_t c = form.gathered ? cost_gathered(lo, &l, x) : cost(lo, l, x, form.cp);
+        int64_t c = form.gathered ? hd_min(cost_gathered(lo, &l, x), cost_turned(lo, &l, x))
+                                  : cost(lo, l, x, form.cp);
         if (c == INT64_MAX) return c;
         sum += c;
     }

@@ -141,6 +141,8 @@ struct hd_lowerer {
     int *loaded;  /* per mtensor: rows, padding included, of a resident one from outside that are
                      loaded */
     bool *staged; /* per mtensor: stored as words by its reader */
+    struct hd_view ahead; /* windows of the next tile of layer ahead_of, turned by VX */
+    const struct hd_layer *ahead_of;
     int slice_c, slice_loaded; /* the same of its channels from slice_c, of the layer in work */
     struct hd_chunk {          /* of weights: where it lies, -1 = not loaded */
         int64_t wm, pm;
@@ -190,6 +192,8 @@ hd_status hd_lower_stream(struct hd_lowerer *w, int view, int operand, int img, 
 hd_status hd_lower_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, int x);
 /* Views of every operand that a tile's windows cover. */
 hd_status hd_lower_inputs(struct hd_lowerer *w, struct hd_tile *t);
+/* Has VX turn the windows of the tile behind this one, before it waits for the sums of this one. */
+hd_status hd_lower_ahead(struct hd_lowerer *w, const struct hd_tile *t);
 struct hd_view hd_lower_resident(const struct hd_placement *tp, int img, int y, int x, int rows,
                                  int cols);
 /* Where a tile of the output goes; `bytes` of each pixel when it streams. */

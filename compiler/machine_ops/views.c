@@ -201,6 +201,65 @@ static hd_status gather_rows(struct hd_lowerer *w, const struct hd_placement *tp
     return hd_ops_end(&w->s);
 }
 
+/* Rows of the image, kw times each from one column to the next, so that the taps of a window are
+ * vectors at even distances, row by row. Those behind the last tap meet weights of zero. */
+static hd_status load_taps(struct hd_lowerer *w, const struct hd_tile *t, uint32_t at,
+                           int columns) {
+    const struct hd_layer *l = w->l;
+    const struct hd_mtensor *x = hd_lower_tensor(w, l->in[0]);
+    const struct hd_placement *xp = hd_lower_place(w, l->in[0]);
+    int rows = hd_turned_rows(l, t->th), y = hd_layer_row(l, t->y), from = hd_layer_col(l, t->x);
+    hd_lower_begin_load(w, HD_V_seg_arena,
+                        (int64_t)xp->arena + ((int64_t)t->img * x->h + y) * x->w + from, at,
+                        columns);
+    hd_lower_set(w, HD_F_lx_edge, 1);
+    hd_lower_set(w, HD_F_lx_pad, l->pad_value & 0xff);
+    hd_lower_runs(w, 1, l->kw, 1, columns);
+    hd_lower_runs(w, 2, rows, x->w, l->kw * columns);
+    hd_lower_set(w, HD_F_lx_ys, 1);
+    hd_lower_set(w, HD_F_lx_x0, from);
+    hd_lower_set(w, HD_F_lx_row_bytes, x->w);
+    hd_lower_set(w, HD_F_lx_y0, y);
+    hd_lower_set(w, HD_F_lx_rows, x->h);
+    touch_rows(w, xp, t->img, y, y + rows, from, from + l->kw + columns, false);
+    hd_ops_touch(&w->s, HD_SPACE_XM, at, at + (int64_t)rows * l->kw * columns, true);
+    return hd_ops_end(&w->s);
+}
+
+/* The windows of a tile, made by VX: blocks of N taps of N columns, transposed. */
+static hd_status turn(struct hd_lowerer *w, struct hd_tile *t) {
+    const struct hd_layer *l = w->l;
+    int n = (int)w->m->n, columns = hd_turned_columns(l, w->m, t->tw), window = l->im2col / n;
+    int64_t taps = (int64_t)hd_turned_rows(l, t->th) * l->kw * columns;
+    bool u8 = hd_lower_tensor(w, l->in[0])->is_unsigned;
+    uint32_t at = (uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_PAIRS_B], hd_round_up(taps, 64));
+    TRY(load_taps(w, t, at, columns));
+    int64_t bytes = hd_round_up((int64_t)t->th * columns * l->im2col, 64);
+    t->in[0] = (struct hd_view){.at = (uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_PAIRS], bytes),
+                                .pitch = columns * l->im2col,
+                                .cp = l->sx * l->im2col,
+                                .rows = t->th,
+                                .cols = columns / l->sx,
+                                .y = t->y,
+                                .x = t->x,
+                                .decimated = true};
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_lower_set(w, HD_F_vx_a_kind, hd_lower_byte_kind(w, 0));
+    hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
+    hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(1));
+    hd_lower_set(w, HD_F_vx_lo, u8 ? 0 : -128), hd_lower_set(w, HD_F_vx_hi, u8 ? 255 : 127);
+    hd_lower_set(w, HD_F_vx_d_kind, HD_V_vx_dest_xm_transposed);
+    hd_lower_set(w, HD_F_vx_a, at / (uint32_t)n);
+    hd_lower_set(w, HD_F_vx_d, t->in[0].at / (uint32_t)n);
+    hd_lower_map_loop(w, 0, n, columns / n, 0, window);
+    hd_lower_map_loop(w, 1, columns / n, 1, 0, n * window);
+    hd_lower_map_loop(w, 2, t->th, l->sy * l->kw * columns / n, 0, columns * window);
+    hd_lower_map_loop(w, 3, window, columns, 0, 1);
+    hd_ops_touch(&w->s, HD_SPACE_XM, at, at + taps, false);
+    hd_ops_touch(&w->s, HD_SPACE_XM, t->in[0].at, t->in[0].at + bytes, true);
+    return hd_ops_end(&w->s);
+}
+
 /* The windows of a tile. MX must not read what nobody wrote, so where a window does not fill its
  * words, its last row goes on to their end; those bytes meet weights of zero. */
 static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
@@ -452,8 +511,29 @@ static hd_status window_rows(struct hd_lowerer *w, struct hd_tile *t, int rows) 
 }
 
 hd_status hd_lower_inputs(struct hd_lowerer *w, struct hd_tile *t) {
-    if (w->l->im2col) return gather(w, t);
+    if (w->l->turned && w->ahead_of == w->l) {
+        t->in[0] = w->ahead;
+        w->ahead_of = NULL;
+        return HD_OK;
+    }
+    if (w->l->im2col) return w->l->turned ? turn(w, t) : gather(w, t);
     return window_rows(w, t, hd_layer_rows(w->l, t->th));
+}
+
+hd_status hd_lower_ahead(struct hd_lowerer *w, const struct hd_tile *t) {
+    const struct hd_layer *l = w->l;
+    bool last = t->y + t->th == l->oh;
+    if (!l->turned || t->tw < l->ow || t->only_nt >= 0 ||
+        (last && t->img + 1 == hd_lower_tensor(w, l->out)->n))
+        return HD_OK;
+    for (int i = w->lt->chain_first; i <= w->lt->chain_last; i++) /* they have the same rings */
+        for (int k = 0; i != l->tag && k < HD_LAYER_INPUTS && w->lo->layers[i].in[k] >= 0; k++)
+            if (hd_layer_streams(w->lo, &w->lo->layers[i], k)) return HD_OK;
+    struct hd_tile next = {.img = t->img + last, .y = last ? 0 : t->y + t->th, .tw = t->tw};
+    next.th = (int)hd_min(w->lt->th, l->oh - next.y);
+    TRY(turn(w, &next));
+    w->ahead = next.in[0], w->ahead_of = l;
+    return HD_OK;
 }
 
 void hd_lower_set_requant(struct hd_lowerer *w) {

@@ -62,7 +62,7 @@ int64_t hd_layer_ring_in(const struct hd_tiling *lt, int64_t *first) {
 
 bool hd_layer_two_views(const struct hd_lowering *lo, const struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
-    return l->shift || hd_layer_pairs(lo, lt);
+    return l->shift || l->turned || hd_layer_pairs(lo, lt);
 }
 
 int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_tiling *lt) {
@@ -100,7 +100,8 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
     if (l->ppw > 1) cols += 2 * l->ppw; /* from the word before to the word behind */
     if (hd_layer_pairs(lo, lt)) cols = lt->tw + 1;
     if (hd_layer_two_views(lo, lt)) bytes.pair = bytes_of(lo, lt, 0, rows, cols);
-    if (l->im2col) bytes.in = hd_round_up((int64_t)lt->th * lt->tw * l->im2col, 64);
+    if (l->im2col) bytes.in = hd_windows_bytes(l, lo->m, lt->th, lt->tw);
+    if (l->turned) bytes.pair = bytes.in;
     for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0 && !l->im2col; i++)
         if (hd_layer_streams(lo, l, i)) bytes.in += bytes_of(lo, lt, i, rows, cols);
     if (bytes.pair) bytes.in = 2 * bytes.pair;

@@ -96,6 +96,26 @@ static void patches(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* Windows of one channel fill words when VX turns them: 5x5 of 28x28 takes 2 words a pixel, not 5.
+ * Strides, 9 bits, odd sizes and machines whose words are not vectors give the same results. */
+static void turned_windows(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    static const struct conv_shape digits = {1, 28, 28, {5, 5}, {1, 1}, {2, 2}, .oc = 8},
+                                   spectrum = {1, 49, 10, {10, 4}, {2, 2}, {4, 1}, .oc = 64},
+                                   other[] = {
+                                       {1, 19, 35, {3, 3}, {1, 3}, {1, 1}, .oc = 16},
+                                       {1, 17, 40, {5, 5}, {1, 1}, {0, 2}, .oc = 24, .zero = 120},
+                                       {1, 64, 96, {7, 7}, {2, 1}, {3, 3}, .oc = 40}};
+    static const char *machine[] = {"base", "tiny", "nano", "big", "base k=32", "base n=32"};
+    assert_true(run(ctx, "base", convolution(ctx, &digits), 64) < 28 * 28 * 5);
+    assert_true(run(ctx, "base", convolution(ctx, &spectrum), 64) < 3100);
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        for (size_t k = 0; k < sizeof machine / sizeof *machine; k++)
+            run(ctx, machine[k], convolution(ctx, &other[i]), 64);
+    hd_ctx_destroy(ctx);
+}
+
 static hd_graph *pool(hd_ctx *ctx, int64_t c, int64_t h, const int64_t *kernel,
                       const int64_t *stride, int64_t pad) {
     hd_graph *g = hd_graph_create();
@@ -259,6 +279,7 @@ int main(void) {
                                        cmocka_unit_test(deep_windows),
                                        cmocka_unit_test(wide_tiles),
                                        cmocka_unit_test(patches),
+                                       cmocka_unit_test(turned_windows),
                                        cmocka_unit_test(latency_counts),
                                        cmocka_unit_test(pools_in_two_steps),
                                        cmocka_unit_test(means),
