@@ -12,6 +12,13 @@ static inline int64_t hd_op_field(const struct hd_slot_op *op, int f) {
  * from its beginning; INT64_MAX as soon as they are known to be more than `most`. Those of each
  * layer are added to by_layer, unless NULL. Before hd_ops_bound_tokens. */
 int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t most, int64_t *by_layer);
+/* When each operation would start if units had queues of so many operations. */
+void hd_ops_starts(const struct hd_ops *s, int queue, double *out);
+/* Puts the operations of a whole step in another order of issue where that is estimated to take
+ * fewer cycles, of so many that it tries; each unit keeps its own order (reissue.c). Returns the
+ * estimate. Before hd_ops_bound_tokens. */
+enum { HD_ORDERS = 3 };
+int64_t hd_ops_reissue(struct hd_ops *s, int orders);
 /* Program words of each operation; of them without the bundle's that it begins; their sum. */
 struct hd_op_lengths {
     int *of, *own;
@@ -21,6 +28,10 @@ struct hd_op_lengths hd_ops_lengths(const struct hd_ops *s, hd_arena *a);
 /* Cost of layers [first, end), which are whole chains of one step: cycles, and those that the
  * program takes from the bus; INT64_MAX when they do not fit, or are more than `most`. */
 int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end, int64_t most);
+/* The same of all layers of a step, with their operations in another order of issue (reissue.c) if
+ * that is asked for, which takes three times as long. */
+int64_t hd_estimate_step(struct hd_lowering *lo, size_t first, size_t end, int64_t most,
+                         bool ordered);
 /* Prices found before (memo.c), that hd_estimate_layers looks at where lo->prices is one. */
 struct hd_price {
     int64_t cycles;          /* not 0; < 0: more than -cycles */

@@ -36,11 +36,13 @@ struct timing {
     int64_t axi;
     double *start[HD_UNITS], *issued[HD_UNITS]; /* per operation; < 0 = not known yet */
     int next[HD_UNITS];                         /* operations started */
+    int queue;                                  /* operations that wait in a unit's queue */
     const int *length;                          /* words of each operation */
     struct hd_channels c;
     double now;
     double left[HD_UNITS]; /* cycles that MX and VX take for what they have not begun, at least */
     double vx_written[2];  /* when the last result of VX is in XM, in AM */
+    double vx_turned;      /* the same of one that it transposes */
     struct hd_vx_reads vx; /* the operation that VX is at, */
     struct hd_vx_place vx_at;
     double vx_begins; /* its first iteration */
@@ -86,22 +88,26 @@ static int64_t vector_late(const struct timing *t, const struct hd_slot_op *op) 
            HD_T_vx_lut * (hd_op_field(op, HD_F_vx_lut) != 0);
 }
 
+static bool turns(const struct hd_slot_op *op) {
+    return op->code != hd_isa_ops[HD_OP_vx_dw].code &&
+           hd_op_field(op, HD_F_vx_d_kind) == HD_V_vx_dest_xm_transposed;
+}
+
 /* Last iteration of a vector operation to done. */
 static int64_t vector_done(const struct timing *t, const struct hd_slot_op *op) {
-    bool turned = op->code != hd_isa_ops[HD_OP_vx_dw].code &&
-                  hd_op_field(op, HD_F_vx_d_kind) == HD_V_vx_dest_xm_transposed;
+    bool turned = turns(op);
     return HD_T_vx_write + vector_late(t, op) + t->s->lo->m->vx_cycles - 1 +
            (turned ? t->s->lo->m->n + HD_T_vx_transpose - 1 : 0);
 }
 
 /* A vector operation that reads XM begins when the one before that writes XM has drained; so with
- * AM. */
+ * AM, and one that transposes nothing behind one that does. */
 static double drained(const struct timing *t, const struct hd_slot_op *op) {
     int64_t a = hd_op_field(op, HD_F_vx_a_kind), b = hd_op_field(op, HD_F_vx_b_kind);
     if (op->code != hd_isa_ops[HD_OP_vx_dw].code && !hd_op_field(op, HD_F_vx_alu)) b = a;
     double xm = xm_kind(a) || xm_kind(b) ? t->vx_written[0] : 0;
     double am = a < 2 || b < 2 ? t->vx_written[1] : 0;
-    return xm > am ? xm : am;
+    return hd_later(hd_later(xm, am), turns(op) ? 0 : t->vx_turned);
 }
 
 /* Stores [first, next) are on their way and wait where units that come first read their banks. */
@@ -192,6 +198,7 @@ static void end_vx(struct timing *t) {
     t->c.done[HD_UNIT_vx][k] = done;
     const int64_t dest = hd_op_field(op, HD_F_vx_d_kind);
     t->vx_written[dest == HD_V_vx_dest_am_f32 || dest == HD_V_vx_dest_am_int32] = done - VX_DONE;
+    if (turns(op)) t->vx_turned = done - VX_DONE;
 }
 
 static void begin_vx(struct timing *t, const struct hd_slot_op *op, double begin) {
@@ -370,7 +377,7 @@ static bool issue(struct issue *q) {
  * queue has room when an earlier operation has left it. */
 static void issue_ops(struct issue *q, const struct hd_op_lengths *l, size_t *next) {
     struct timing *t = q->t;
-    int queue = (int)t->s->lo->m->queue_ops + 1; /* one more is at the front */
+    int queue = t->queue + 1; /* one more is at the front */
     for (; *next < t->s->n_ops; ++*next) {
         const struct hd_slot_op *op = &t->s->ops[*next];
         if (op->number > queue && t->next[op->unit] < op->number - queue) return;
@@ -415,10 +422,14 @@ static double at_least(const struct timing *t) {
                     hd_later(t->now, t->c.free[HD_UNIT_vx]) + t->left[HD_UNIT_vx]);
 }
 
-int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t most, int64_t *by_layer) {
+/* Cycles from start to halt; starts: of each operation, NULL = not wanted. */
+static int64_t simulate(const struct hd_ops *s, bool begins, int64_t most, int queue,
+                        int64_t *by_layer, double *starts) {
     hd_arena *a = s->arena;
-    struct timing t = {
-        .s = s, .axi = hd_axi_bytes(s->lo->m), .c.latency = hd_compile_latency(s->lo->opt)};
+    struct timing t = {.s = s,
+                       .queue = queue,
+                       .axi = hd_axi_bytes(s->lo->m),
+                       .c.latency = hd_compile_latency(s->lo->opt)};
     struct hd_op_lengths l = hd_ops_lengths(s, a);
     struct issue q = {.t = &t,
                       .begins = begins,
@@ -452,5 +463,15 @@ int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t most, int64
         if (s->count[u] && t.c.done[u][s->count[u] - 1] > end) end = t.c.done[u][s->count[u] - 1];
     end = (end > q.issued ? end : q.issued) + HALT;
     if (by_layer) hd_cycles_by_layer(s, t.start, t.c.done, end, by_layer);
+    for (size_t i = 0; starts && i < s->n_ops; i++)
+        starts[i] = t.start[s->ops[i].unit][s->ops[i].number - 1];
     return end > (double)most ? INT64_MAX : (int64_t)end;
+}
+
+int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t most, int64_t *by_layer) {
+    return simulate(s, begins, most, (int)s->lo->m->queue_ops, by_layer, NULL);
+}
+
+void hd_ops_starts(const struct hd_ops *s, int queue, double *out) {
+    simulate(s, true, INT64_MAX, queue, NULL, out);
 }

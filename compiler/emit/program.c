@@ -7,6 +7,7 @@ static hd_status make_operations(struct hd_lowering *lo, hd_arena *scratch, int 
                                  struct hd_lowerer **out) {
     TRY(hd_lower_layers(lo, scratch, step, 0, lo->n_layers, out));
     struct hd_ops *s = &(*out)->s;
+    hd_ops_reissue(s, HD_ORDERS);
     lo->model->steps[step].estimate = hd_ops_estimate(s, true, INT64_MAX, lo->layer_cycles);
     hd_ops_bound_tokens(s);
     return HD_OK;

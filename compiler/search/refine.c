@@ -150,7 +150,7 @@ struct changes {
  * are made that leave the whole no slower. */
 static void settle(struct hd_lowering *lo, struct changes *c, const struct change *of, size_t n) {
     for (size_t i = 0; i < n; i++) tile_again(lo, &of[i].w, &of[i].now);
-    int64_t now = hd_estimate_layers(lo, c->from, c->to, c->whole);
+    int64_t now = hd_estimate_step(lo, c->from, c->to, c->whole, lo->ordered);
     if (now <= c->whole) {
         c->whole = now;
         return;
@@ -207,7 +207,7 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         if (i >= c.to) {
             settle_all(lo, &c);
             c.from = i, c.to = hd_step_end(lo, i);
-            c.whole = hd_estimate_layers(lo, c.from, c.to, INT64_MAX);
+            c.whole = hd_estimate_step(lo, c.from, c.to, INT64_MAX, lo->ordered);
         }
         const struct asked before = s.best = get(lo, &s.w);
         s.cycles = attempt(&s, &s.best);

@@ -91,11 +91,11 @@ size_t hd_step_end(const struct hd_lowering *lo, size_t i) {
 }
 
 /* Cycles of the whole plan: of each step apart. */
-static int64_t plan_cycles(struct hd_lowering *lo) {
+static int64_t plan_cycles(struct hd_lowering *lo, bool refined) {
     int64_t cycles = 0;
     for (size_t i = 0, end; i < lo->n_layers; i = end) {
         end = hd_step_end(lo, i);
-        int64_t step = hd_estimate_layers(lo, i, end, INT64_MAX);
+        int64_t step = hd_estimate_step(lo, i, end, INT64_MAX, refined);
         if (step == INT64_MAX) return step;
         cycles += step;
     }
@@ -229,10 +229,11 @@ struct attempts {
     bool refine;
     struct attempt {
         int plan;
+        bool ordered;   /* hd_lowering.ordered */
         int64_t cycles; /* INT64_MAX: it is none */
         size_t ops;
         struct hd_plan *found; /* NULL = not wanted; in memory that lives as long as lo */
-    } of[MOST_PLANS];
+    } of[2 * MOST_PLANS];
     int n, first;
 };
 
@@ -251,11 +252,12 @@ static void try_one(void *arg, int64_t i, int thread) {
     lo.arena = hd_arena_create(), lo.scratch = hd_arena_create();
     struct hd_plan plan = hd_plan_copy(a->lo->plan, lo.arena);
     lo.plan = &plan;
+    lo.ordered = t->ordered;
     lo.too_big = hd_dup(lo.arena, lo.too_big, lo.g->n_nodes * sizeof *lo.too_big);
     t->cycles = INT64_MAX;
     if (hd_continue(lo.ctx) == HD_OK && make_plan(&lo, t->plan, a->refine) == HD_OK &&
         (t->plan % CHAINS != HD_CHAINS_ROLLING || any_rolls(&lo))) {
-        t->cycles = plan_cycles(&lo), t->ops = lo.most_ops;
+        t->cycles = plan_cycles(&lo, a->refine), t->ops = lo.most_ops;
         if (t->found) hd_plan_assign(t->found, lo.plan);
     }
     hd_arena_destroy(lo.arena);
@@ -279,6 +281,7 @@ static void try_all(struct attempts *a, int first) {
 static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best) {
     int64_t least = INT64_MAX, near = cycles[best] + cycles[best] / hd_knob(lo)->near;
     bool brief = lo->most_ops < (size_t)hd_knob(lo)->refine_all;
+    int ways = brief ? 2 : 1;
     int most = cycles[best] < hd_knob(lo)->refine_one ? hd_knob(lo)->plans : 1;
     int tried[CHAINS] = {0};
     struct attempts a = {.lo = lo, .refine = true};
@@ -291,24 +294,32 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
         for (int plan = 0; plan < plans; plan++) /* many cuts make the same plan */
             if (cycles[plan] == coarse) cycles[plan] = INT64_MAX;
         if (!brief && tried[next % CHAINS]++ >= most) continue;
-        struct attempt *t = &a.of[a.n++];
-        t->plan = next;
-        t->found = hd_new(lo->arena, struct hd_plan);
-        *t->found = hd_plan_copy(lo->plan, lo->arena);
+        for (int ordered = 0; ordered < ways; ordered++) {
+            struct attempt *t = &a.of[a.n++];
+            t->plan = next, t->ordered = ordered;
+            t->found = hd_new(lo->arena, struct hd_plan);
+            *t->found = hd_plan_copy(lo->plan, lo->arena);
+        }
     }
     try_all(&a, 0);
     TRY(hd_continue(lo->ctx));
     struct hd_plan *found = NULL;
     for (int i = 0; i < a.n; i++)
         if (a.of[i].cycles < least)
-            found = a.of[i].found, least = a.of[i].cycles, best = a.of[i].plan;
+            found = a.of[i].found, least = a.of[i].cycles, best = a.of[i].plan,
+            lo->ordered = a.of[i].ordered;
     if (!found) return make_plan(lo, best, true);
     hd_plan_assign(lo->plan, found);
-    for (int i = 0; i < hd_knob(lo)->sweeps && least < hd_knob(lo)->refine_one; i++) {
+    for (int i = 0, stuck = 0; i < hd_knob(lo)->sweeps && least < hd_knob(lo)->refine_one; i++) {
         TRY(hd_refine_tiles(lo)); /* what is best depends on the neighbours */
-        int64_t now = plan_cycles(lo);
-        if (now >= least) break;
-        hd_plan_assign(found, lo->plan), least = now;
+        int64_t now = plan_cycles(lo, true);
+        if (now < least) {
+            hd_plan_assign(found, lo->plan), least = now, stuck = 0;
+            continue;
+        }
+        if (++stuck == ways) break;
+        lo->ordered = !lo->ordered; /* from the same plan in the other way */
+        hd_plan_assign(lo->plan, found);
     }
     hd_plan_assign(lo->plan, found);
     return HD_OK;
