@@ -82,18 +82,12 @@ static bool is_small(uint32_t imm) {
     return (int32_t)imm >= -DW_IMM && (int32_t)imm <= DW_IMM;
 }
 
-static bool in_nine(int32_t v) {
-    return v >= -256 && v <= 255;
-}
-
 /* What VX without functions has. */
 static bool is_plain(const struct map *o) {
     bool two = o->alu != HD_V_vx_alu_a;
     if (o->fn || o->lanes || o->tail || o->alu > HD_V_vx_alu_sub || o->a_kind > HD_V_vx_kind_zero)
         return false;
     if (is_f32(o->a_kind) && o->red == HD_V_vx_red_max) return false;
-    if (o->d_kind == HD_V_vx_dest_am_int32 || !in_nine(o->zp) || !in_nine(o->lo) || !in_nine(o->hi))
-        return false;
     if (!is_small(o->a_imm) || (o->a_kind == HD_V_vx_kind_am_int32 && o->a_imm)) return false;
     return !two || (is_small(o->b_imm) && o->b_kind != HD_V_vx_kind_am_int32 &&
                     o->b_kind <= HD_V_vx_kind_zero);

@@ -262,16 +262,6 @@ static void check_plain(struct hd_check *k, struct hd_check_op *op, const uint32
         hd_check_add(k, true, op,
                      "a_imm is %lld, without functions -255 to 255, with a_kind 0 it is 0",
                      (long long)imm);
-    static const enum hd_field nine[] = {HD_F_vx_zp, HD_F_vx_lo, HD_F_vx_hi};
-    for (int i = 0; i < 3; i++) {
-        int64_t v = hd_field_get(w, nine[i]);
-        if (v < -256 || v > 255)
-            hd_check_add(k, true, op, "%s is %lld, without functions -256 to 255",
-                         hd_isa_fields[nine[i]].name, (long long)v);
-    }
-    if (GET(vx_d_kind) == HD_V_vx_dest_am_int32)
-        hd_check_add(k, true, op,
-                     "d_kind is 2 (int32), a machine without functions has 0, 1 and 3");
     if (two && (GET(vx_b_imm) < -IMM || GET(vx_b_imm) > IMM))
         hd_check_add(k, true, op, "b_imm is %lld, without functions -255 to 255",
                      (long long)GET(vx_b_imm));

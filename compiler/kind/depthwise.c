@@ -180,7 +180,7 @@ bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *l) {
     int64_t mx = hd_max((int64_t)x->n * l->oh * l->ow * words, loads);
     int64_t vx = (int64_t)x->n * l->oh * l->nts * hd_dw_row_vectors(l, l->ow);
     vx += BEGIN * hd_min(l->oh, l->nts) * hd_min(l->dx, l->ow) * parts;
-    return vx < mx && (parts == 1 || lo->m->functions); /* without functions no int32 results */
+    return vx < mx;
 }
 
 /* PM words of vx.dw per vector of channels: bias and scale, then 8 taps of all lanes a word. Of the

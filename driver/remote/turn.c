@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,9 +17,11 @@ enum { NAME_BYTES = 96 };
 static const struct timespec moment = {0, 2000000};
 static const char place_prefix[] = "place-";
 
+/* -1: another process has it, or removed the file between open and lock. */
 static int lock(const char *path) {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+    struct stat s;
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &s) == 0 && s.st_nlink) return fd;
     if (fd >= 0) close(fd);
     return -1;
 }

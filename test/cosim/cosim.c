@@ -327,10 +327,6 @@ static void spoil_fields(const struct cosim *x, struct program *p) {
                  {HD_F_vx_a_imm, 1},
                  {HD_F_vx_b_imm, -256},
                  {HD_F_vx_red, HD_V_vx_red_max},
-                 {HD_F_vx_d_kind, HD_V_vx_dest_am_int32},
-                 {HD_F_vx_zp, 256},
-                 {HD_F_vx_lo, -257},
-                 {HD_F_vx_hi, 256},
                  {HD_F_lw_col, 1}};
     enum { N_LACKS = sizeof lacks / sizeof *lacks };
     struct rng r = {x->seed * UINT64_C(0x9e3779b97f4a7c15)};

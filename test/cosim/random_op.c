@@ -239,17 +239,6 @@ static int64_t random_imm(struct gen *g) {
     return gen_chance(g, 10) ? (int32_t)rng_next(&g->r) : near_zero(g, -300, 300);
 }
 
-static void random_clamp(struct gen *g) {
-    const bool full = g->m->functions; /* others have 9 bits */
-    int64_t lo = gen_chance(g, 60) ? -128 : near_zero(g, full ? -300 : -256, 100);
-    gen_set(g, HD_F_vx_lo, lo),
-        gen_set(g, HD_F_vx_hi,
-                gen_chance(g, 60) && (full || lo <= 0) ? lo + 255
-                                                       : near_zero(g, lo, full ? 32767 : 255));
-    gen_set(g, HD_F_vx_zp,
-            full && gen_chance(g, 5) ? gen_pick(g, -32768, 32767) : near_zero(g, -128, 255));
-}
-
 static bool random_vx(struct gen *g) {
 #define LOOP(l)                                                                                    \
     { HD_F_vx_n##l, HD_F_vx_as##l, HD_F_vx_bs##l, HD_F_vx_ds##l, HD_F_vx_ps##l }
@@ -296,14 +285,17 @@ static bool random_vx(struct gen *g) {
     gen_set(g, HD_F_vx_use_bias, bias), gen_set(g, HD_F_vx_scale_pm, scale_pm),
         gen_set(g, HD_F_vx_red, red);
     gen_set(g, HD_F_vx_nred, nred);
-    gen_set(g, HD_F_vx_d_kind, turned ? 3 : to_am ? gen_pick(g, 1, 1 + full) : 0);
+    gen_set(g, HD_F_vx_d_kind, turned ? 3 : to_am ? gen_pick(g, 1, 2) : 0);
     gen_set(g, HD_F_vx_lanes, full && red && gen_chance(g, 40));
     gen_set(g, HD_F_vx_a, a), gen_set(g, HD_F_vx_b, b), gen_set(g, HD_F_vx_d, d),
         gen_set(g, HD_F_vx_p, p);
     gen_set(g, HD_F_vx_a_imm, full || a_kind ? random_imm(g) : 0);
     gen_set(g, HD_F_vx_b_imm, random_imm(g));
     set_float(g, HD_F_vx_a_scale), set_float(g, HD_F_vx_b_scale);
-    random_clamp(g);
+    int64_t lo = gen_chance(g, 60) ? -128 : near_zero(g, -300, 100);
+    gen_set(g, HD_F_vx_lo, lo),
+        gen_set(g, HD_F_vx_hi, gen_chance(g, 60) ? lo + 255 : near_zero(g, lo, 32767));
+    gen_set(g, HD_F_vx_zp, gen_chance(g, 5) ? gen_pick(g, -32768, 32767) : near_zero(g, -128, 255));
     return true;
 }
 
@@ -338,8 +330,7 @@ static bool random_dw(struct gen *g) {
     gen_set(g, HD_F_vx_bs1, sum_at[0]), gen_set(g, HD_F_vx_bs3, sums ? sum_at[1] : bs[2]);
     gen_set(g, HD_F_vx_use_bias, gen_chance(g, 60)),
         gen_set(g, HD_F_vx_scale_pm, gen_chance(g, 60));
-    gen_set(g, HD_F_vx_d_kind, to_am ? gen_pick(g, 1, 1 + (g->m->functions != 0)) : 0),
-        gen_set(g, HD_F_vx_sx, sx);
+    gen_set(g, HD_F_vx_d_kind, to_am ? gen_pick(g, 1, 2) : 0), gen_set(g, HD_F_vx_sx, sx);
     set_result(g, lut);
     gen_set(g, HD_F_vx_n0, n0), gen_set(g, HD_F_vx_n1, n1), gen_set(g, HD_F_vx_n2, n2),
         gen_set(g, HD_F_vx_n3, n3);
@@ -348,7 +339,10 @@ static bool random_dw(struct gen *g) {
     gen_set(g, HD_F_vx_a, a), gen_set(g, HD_F_vx_d, d), gen_set(g, HD_F_vx_p, p);
     gen_set(g, HD_F_vx_a_imm, near_zero(g, -255, 255));
     set_float(g, HD_F_vx_a_scale);
-    random_clamp(g);
+    int64_t lo = gen_chance(g, 60) ? -128 : near_zero(g, -300, 100);
+    gen_set(g, HD_F_vx_lo, lo),
+        gen_set(g, HD_F_vx_hi, gen_chance(g, 60) ? lo + 255 : near_zero(g, lo, 32767));
+    gen_set(g, HD_F_vx_zp, gen_chance(g, 5) ? gen_pick(g, -32768, 32767) : near_zero(g, -128, 255));
     return true;
 }
 

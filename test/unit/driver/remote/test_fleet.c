@@ -84,7 +84,7 @@ static int setup(void **state) {
     }
     fclose(f);
     setenv("HEDDLE_HOSTS", hosts, 1);
-    setenv("HEDDLE_REMOTE_TIMEOUT", "1", 1);
+    setenv("HEDDLE_REMOTE_TIMEOUT", "3", 1);
     *state = w;
     return 0;
 }

@@ -93,6 +93,24 @@ static void death_gives_up(void **state) {
     hd_turn_drop(&t);
 }
 
+/* Who looks removes places whose process died, and may hold a new one before its process does. */
+static void seen_by_who_looks(void **state) {
+    (void)state;
+    pid_t pid = fork();
+    if (!pid)
+        for (;;) hd_turn_busy(folder);
+    int lost = 0;
+    for (int i = 0; i < 2000; i++) {
+        struct hd_turn t;
+        assert_true(hd_turn_take(&t, folder, "board", 1, now));
+        lost += hd_turn_busy(folder) != 1;
+        hd_turn_drop(&t);
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    assert_int_equal(lost, 0);
+}
+
 static void slots(void **state) {
     (void)state;
     struct hd_turn a, b, c;
@@ -189,7 +207,8 @@ static int clean(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_in_turn), cmocka_unit_test(death_gives_up), cmocka_unit_test(slots),
-        cmocka_unit_test(cache_is_bounded), cmocka_unit_test(damaged_is_removed)};
+        cmocka_unit_test(two_in_turn),       cmocka_unit_test(death_gives_up),
+        cmocka_unit_test(seen_by_who_looks), cmocka_unit_test(slots),
+        cmocka_unit_test(cache_is_bounded),  cmocka_unit_test(damaged_is_removed)};
     return cmocka_run_group_tests(tests, prepare, clean);
 }
