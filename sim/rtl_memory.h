@@ -3,6 +3,8 @@
 #define HD_SIM_RTL_MEMORY_H
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -57,6 +59,10 @@ template <class Root> std::vector<ram> rams_of(Root *r, int which) {
     } else if (which == HD_RTL_TM) {
         to.push_back(
             ram_of(r->HD_CORE(u_compute__DOT__u_vx__DOT__u_lanes__DOT__u_result__DOT__tm)));
+    }
+    if (to.empty()) { // a path above is not the RTL's any more
+        fprintf(stderr, "rtl: the model has no memory %d\n", which);
+        abort();
     }
     return to;
 }
