@@ -23,27 +23,31 @@ static void prologue(struct gen *g) { /* random data in XM, WM, PM and TM */
     }
 }
 
-static void store_all(struct gen *g, int64_t dst, int64_t bytes) {
+/* mem: 0 XM, 1 AM */
+static void store_all(struct gen *g, int mem, int64_t dst, int64_t bytes) {
     gen_begin(g, HD_UNIT_seq, 2)->opens_bundle = true;
     gen_begin(g, HD_UNIT_st, 1)->opens_bundle = true;
     gen_set(g, HD_F_st_seg, 1), gen_set(g, HD_F_st_run, bytes), gen_set(g, HD_F_st_n1, 1);
     gen_set(g, HD_F_st_n2, 1), gen_set(g, HD_F_st_n3, 1), gen_set(g, HD_F_st_dst, dst);
+    gen_set(g, HD_F_st_mem, mem);
 }
 
-/* XM, then AM as bytes of its value, of its value / 2^8, 2^16 and 2^24. */
+/* XM, then AM: as it is, or where ST cannot read it as bytes of its value, of its value / 2^8, 2^16
+ * and 2^24. */
 static void epilogue(struct gen *g) {
     int64_t am = hd_am_words(g->m), at = SHARED_BYTES;
-    store_all(g, at, g->m->xm_bytes);
+    store_all(g, 0, at, g->m->xm_bytes);
     at += g->m->xm_bytes;
-    for (int v = 0; v < VIEWS; v++, at += am * g->m->n) {
+    const bool whole = 4 * g->m->n >= g->m->axi_bits / 8;
+    if (whole) store_all(g, 1, at, 4 * am * g->m->n);
+    for (int v = 0; v < VIEWS && !whole; v++, at += am * g->m->n) {
         gen_begin(g, HD_UNIT_seq, 2)->opens_bundle = true;
         gen_begin(g, HD_UNIT_vx, 1)->opens_bundle = true;
         gen_set(g, HD_F_vx_b_kind, 4), gen_set(g, HD_F_vx_n0, am), gen_set(g, HD_F_vx_n1, 1);
         gen_set(g, HD_F_vx_n2, 1), gen_set(g, HD_F_vx_n3, 1), gen_set(g, HD_F_vx_as0, 1);
-        gen_set(g, HD_F_vx_ds0, 1), gen_set(g, HD_F_vx_lo, g->m->functions ? -32768 : -256),
-            gen_set(g, HD_F_vx_hi, g->m->functions ? 32767 : 255);
+        gen_set(g, HD_F_vx_ds0, 1), gen_set(g, HD_F_vx_lo, -32768), gen_set(g, HD_F_vx_hi, 32767);
         gen_set(g, HD_F_vx_a_scale, (int64_t)(127 - 8 * v) << 23);
-        store_all(g, at, am * g->m->n);
+        store_all(g, 0, at, am * g->m->n);
     }
     gen_begin(g, HD_UNIT_seq, 1)->opens_bundle = true;
 }
