@@ -1,28 +1,26 @@
 // Requantisation, per lane: clamp(rint(a * 2^q) + zp, lo, hi), low byte.
 //
-// Guarantees: rint rounds half to even and saturates at +-2^Bits, NaN gives 0. With word_i word_o is
-// rint alone, else the 32 bits pass there unchanged. Bits = 30 serves every zp, lo, hi; 10 those of 9
-// bits, without word_i.
+// Guarantees: rint rounds half to even and saturates at +-2^30, NaN gives 0. With word_i word_o is
+// rint alone, else the 32 bits pass there unchanged.
 // Latency: 3 cycles.
 // Throughput: a vector a cycle.
 // Stalls: never.
 module hd_f32_to_int #(
-  parameter int unsigned Lanes = 16,
-  parameter int unsigned Bits  = 30  // of a magnitude
+  parameter int unsigned Lanes = 16
 ) (
   input  logic                clk_i, rst_ni,
 
   input  logic                en_i, word_i,
-  input  logic [7:0]          top_i,  // biased exponent that reaches 2^(Bits - 1): 126 + Bits - q
+  input  logic [7:0]          top_i,  // biased exponent that reaches 2^29: 156 - q
   input  logic signed [15:0]  zp_i, lo_i, hi_i,
   input  logic [32*Lanes-1:0] a_i,
 
   output logic [8*Lanes-1:0]  byte_o,
   output logic [32*Lanes-1:0] word_o
 );
-  localparam bit          Words = Bits > 10;
-  localparam int unsigned ShiftBits = Words ? 5 : 4;
-  localparam int unsigned SumBits   = Words ? 18 : 12;  // of what is clamped
+  localparam int unsigned Bits      = 30;  // of a magnitude
+  localparam int unsigned ShiftBits = 5;
+  localparam int unsigned SumBits   = 18;  // of what is clamped
 
   logic [1:0]           en_q, word_q;
   logic signed [15:0]   zp1_q, lo1_q, lo2_q, hi1_q, hi2_q;
@@ -35,8 +33,8 @@ module hd_f32_to_int #(
 
   always_ff @(posedge clk_i) begin
     en_q   <= rst_ni ? {en_q[0], en_i} : '0;
-    word_q <= {word_q[0], Words && word_i};
-    zp1_q  <= Words && word_i ? '0 : zp_i;
+    word_q <= {word_q[0], word_i};
+    zp1_q  <= word_i ? '0 : zp_i;
     lo1_q  <= lo_i;
     lo2_q  <= lo1_q;
     hi1_q  <= hi_i;

@@ -95,10 +95,6 @@ module hd_vx (
     in_byte = signed'(imm) >= -255 && signed'(imm) <= 255;
   endfunction
 
-  function automatic logic in_nine(input logic [7:0] high);  // a number of 16 bits fits 9
-    in_nine = high == '0 || high == '1;
-  endfunction
-
   assign fn    = p.fn != hd_isa_pkg::VxFnNone;
   assign dw    = op_i.code == hd_isa_pkg::VxDw;
   assign sums  = dw && p.b_kind == hd_isa_pkg::VxKindAmInt32;
@@ -108,7 +104,6 @@ module hd_vx (
   // What VX without functions has.
   assign plain = !fn && !p.lanes && p.tail == 7'd0 && p.alu <= hd_isa_pkg::VxAluSub &&
                  p.a_kind <= hd_isa_pkg::VxKindZero && in_byte(p.a_imm) &&
-                 p.d_kind != hd_isa_pkg::VxDestAmInt32 && in_nine(p.zp[15:8]) && in_nine(p.lo[15:8]) && in_nine(p.hi[15:8]) &&
                  !(p.a_kind == hd_isa_pkg::VxKindAmF32 && p.red == hd_isa_pkg::VxRedMax) &&
                  !(p.a_kind == hd_isa_pkg::VxKindAmInt32 && p.a_imm != 32'd0) &&
                  (p.alu == hd_isa_pkg::VxAluA || (in_byte(p.b_imm) && p.b_kind != hd_isa_pkg::VxKindAmInt32 &&
@@ -142,7 +137,7 @@ module hd_vx (
 
   logic [23:0]      a_addr, b_addr, d_addr, p_addr;
   logic [Loops-1:0] first, last;
-  logic             commit, window_q;  // window: dw is in a column that ends one
+  logic             commit, window_q;  // window_q: dw is in a column that ends one
 
   logic [CountBits-1:0] outputs, n0, n1, n2;  // outputs: of a dw, in a row, less 1
   logic [15:0]          as0, as1, bs0, bs1, ps1;
@@ -183,7 +178,7 @@ module hd_vx (
   // ---- issue ------------------------------------------------------------------------------------
   logic             sum_first, sum_last, room, clear, fail, go, got_a_q, got_b_q, want_b, takes;
   logic [1:0]       a_may, b_may;
-  (* keep *) logic [1:0] may;
+  (* keep *) logic [1:0] may;  // commit without and with MX: kept, so that mx_xm_i comes last
   logic             wrong, a_out, b_out, d_out, p_out, p_end;  // out: outside of its memory
   logic [3:0]       ops_q, xm_writers_q, am_writers_q;  // operations in flight; those that write XM, AM
   logic [3:0]       turners_q;                          // and those that transpose

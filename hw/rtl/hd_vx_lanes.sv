@@ -58,7 +58,6 @@ module hd_vx_lanes (
   localparam int unsigned FnDepth  = hd_isa_pkg::VxFnCycles;
   localparam bit          HasFn    = hd_cfg_pkg::Functions != 0;
   localparam int unsigned BBits    = HasFn ? 32 : 10;  // of an integer B
-  localparam int unsigned WholeBits = HasFn ? 30 : 10;  // see hd_f32_to_int
   localparam int unsigned V        = hd_cfg_pkg::VxLanes;
   localparam int unsigned Groups   = hd_cfg_pkg::VxCycles;
   localparam int unsigned GBits    = Groups > 1 ? $clog2(Groups) : 1;
@@ -115,7 +114,7 @@ module hd_vx_lanes (
       lut[p_slot_i]      <= p.lut;
       lanes[p_slot_i]    <= p.lanes;
       tail[p_slot_i]     <= p.red == hd_isa_pkg::VxRedNone || p.tail == 7'd0 ? 7'(N) : p.tail;
-      top[p_slot_i]      <= 8'(126 + WholeBits) - 8'(signed'(p.q));
+      top[p_slot_i]      <= 8'd156 - 8'(signed'(p.q));
       a_imm[p_slot_i]    <= p.a_imm;
       b_imm[p_slot_i]    <= p.b_imm;
       a_scale[p_slot_i]  <= p.a_scale;
@@ -204,7 +203,7 @@ module hd_vx_lanes (
   logic [SlotBits-1:0] s_q [1:Depth];
   logic                first_q, last_q, last2_q;
   logic                ends, v9, v13, fn_before, fn_behind, fn_back9, fn_back13;
-  logic [SlotBits-1:0] s9_q, s13_d;
+  logic [SlotBits-1:0] s3_d, s9_d, s9_q, s13_d;
   // What the slots of elements 3, 9 and 13 say. Read a cycle before, with what comes back there.
   logic                raw3_q, two3_q;           // A is binary32; there is a B
   logic                add9_q, sub9_q, sum13_q, prod13_q;  // the alu adds or subtracts, subtracts, multiplies
@@ -226,6 +225,8 @@ module hd_vx_lanes (
   assign fn_behind   = HasFn && v_q[13] && fn13_q;
   assign v9          = (v_q[9] && !fn_before) || fn_back9;
   assign v13         = (v_q[13] && !fn_behind) || fn_back13;
+  assign s3_d        = across ? across_slot : s_q[2];
+  assign s9_d        = back9_d ? back_slot : s_q[8];
   assign s13_d       = back13_d ? back_slot : s_q[12];
 
   always_ff @(posedge clk_i) begin
@@ -247,14 +248,10 @@ module hd_vx_lanes (
     last2_q <= last_q;
     s_q[1]  <= dw_valid ? dw_slot : map_slot;
     s_q[2]  <= s_q[1];
-    s_q[3]  <= across ? across_slot : s_q[2];
+    s_q[3]  <= s3_d;
     for (int unsigned i = 4; i <= Depth; i++) s_q[i] <= s_q[i - 1];
     s_q[10] <= s9_q;
   end
-
-  logic [SlotBits-1:0] s3_d, s9_d;
-  assign s3_d = across ? across_slot : s_q[2];
-  assign s9_d = back9_d ? back_slot : s_q[8];
 
   always_ff @(posedge clk_i) begin
     raw3_q   <= a_f32[s3_d];
@@ -577,7 +574,7 @@ module hd_vx_lanes (
     lut13_q  <= lut[s13_d];
   end
 
-  hd_vx_result #(.WholeBits(WholeBits)) u_result (
+  hd_vx_result u_result (
     .clk_i, .rst_ni,
     .part_i, .part_wdata_i,
     .zp_i(zp13_q), .lo_i(lo13_q), .valid_i(v13), .d_kind_i(kind13_q), .top_i(top13_q),

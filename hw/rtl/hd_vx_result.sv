@@ -7,9 +7,7 @@
 // Latency: 3 cycles, 4 with a table.
 // Throughput: a group a cycle, N lanes of a transposed block a cycle.
 // Stalls: never.
-module hd_vx_result #(
-  parameter int unsigned WholeBits = 30  // of magnitudes that hd_f32_to_int rounds
-) (
+module hd_vx_result (
   input  logic               clk_i, rst_ni,
 
   // Table write: part `part` of AxiBytes of a table
@@ -56,7 +54,7 @@ module hd_vx_result #(
 
   logic [32*V-1:0] word;
   logic [8*V-1:0]  whole;
-  hd_f32_to_int #(.Lanes(V), .Bits(WholeBits)) u_to_int (
+  hd_f32_to_int #(.Lanes(V)) u_to_int (
     .clk_i, .rst_ni,
     .en_i(valid_i), .word_i(d_kind_i == hd_isa_pkg::VxDestAmInt32), .top_i, .zp_i, .lo_i, .hi_i, .a_i,
     .byte_o(whole), .word_o(word)

@@ -83,10 +83,6 @@ bool check(const char *what, const Op &op, int n, uint32_t got, uint32_t want) {
     return false;
 }
 
-bool fits(int v) { // 9 bits
-    return v >= -256 && v <= 255;
-}
-
 struct Bench {
     VerilatedContext ctx;
     Vtb_hd_f32 top{&ctx};
@@ -134,10 +130,6 @@ struct Bench {
             if (!p2.word)
                 bad += !check("byte", p2, n, top.byte_o >> 8 * n & 0xff, uint32_t(y) & 0xff);
             // What machines without functions have.
-            if (!p2.word && fits(p2.zp) && fits(p2.lo) && fits(p2.hi))
-                bad += !check("small byte", p2, n, top.small_byte_o >> 8 * n & 0xff,
-                              uint32_t(y) & 0xff);
-            bad += !check("small word", p2, n, top.small_word_o[n], p2.a[n]);
             bad += !check("small int", p1, n, top.small_int_o[n],
                           as_bits(float(int32_t(p1.a[n] << 22) >> 22)));
             bad += !check("alone", p3, n, top.alone_o[n], as_bits(a3));

@@ -19,9 +19,7 @@ module tb_hd_f32 #(
   output logic [32*Lanes-1:0] add_o,
   output logic [32*Lanes-1:0] word_o,
   output logic [8*Lanes-1:0]  byte_o,
-  output logic [8*Lanes-1:0]  small_byte_o,  // of the smaller cells, which machines without functions have
-  output logic [32*Lanes-1:0] small_word_o,
-  output logic [32*Lanes-1:0] small_int_o,
+  output logic [32*Lanes-1:0] small_int_o,  // of B of machines without functions
   output logic [32*Lanes-1:0] alone_o,
   output logic [32*Lanes-1:0] fn_o
 );
@@ -32,10 +30,6 @@ module tb_hd_f32 #(
   hd_f32_add #(.Lanes(Lanes)) u_add (.clk_i, .rst_ni, .en_i, .sub_i, .one_i(1'b0), .a_i, .b_i, .y_o(add_o));
   hd_f32_to_int #(.Lanes(Lanes)) u_to_int (
     .clk_i, .rst_ni, .en_i, .word_i, .top_i(8'd156 - 8'(q_i)), .zp_i, .lo_i, .hi_i, .a_i, .byte_o, .word_o
-  );
-  hd_f32_to_int #(.Lanes(Lanes), .Bits(10)) u_small (
-    .clk_i, .rst_ni, .en_i, .word_i(1'b0), .top_i(8'd136 - 8'(q_i)), .zp_i, .lo_i, .hi_i, .a_i,
-    .byte_o(small_byte_o), .word_o(small_word_o)
   );
   logic [32*Lanes-1:0] a10;  // the low 10 bits alone
   for (genvar n = 0; n < Lanes; n++) begin : gen_a10
