@@ -64,14 +64,9 @@ def package(gen, out, design):
 
 # ---- counts of modules -----------------------------------------------------------------------------------------
 
-def mapping(top):
-    """How `make synth` maps a module."""
-    return (f"{synth.SYNTH} -run prepare:map_luts -top {top}\n{synth.MAP_LUTS}"
-            f"{synth.SYNTH} -run finalize: -top {top}\n")
-
-
-def batch(work, boxes, todo):
-    """{key: counts} of modules by one run of yosys. todo: {key: file of RTLIL}."""
+def batch(work, boxes, todo, luts):
+    """{key: counts} of modules by one run of yosys, mapped as `make synth` does. todo: {key: file of RTLIL}; luts: steps
+    that map to LUTs."""
     keys = sorted(todo)
     with open(f"{work}/batch.il", "w") as f:
         for i, k in enumerate(keys):
@@ -79,7 +74,8 @@ def batch(work, boxes, todo):
         f.write("module \\the_batch\n" + "".join(
             f"  attribute \\keep 1\n  cell \\the_module_{i} \\u{i}\n  end\n" for i in range(len(keys))) + "end\n")
     synth.yosys(f"read_rtlil {boxes}\n{LIBRARIES}read_rtlil {work}/batch.il\nhierarchy -top the_batch\n"
-                f"{mapping('the_batch')}select the_module_*\njson -o {work}/batch.json\n", f"{work}/batch.log", ours=False)
+                f"{synth.SYNTH} -run prepare:map_luts -top the_batch\n{luts}"
+                f"{synth.SYNTH} -run finalize: -top the_batch\nselect the_module_*\njson -o {work}/batch.json\n", f"{work}/batch.log", ours=False)
     modules = json.load(open(f"{work}/batch.json"))["modules"]
     return {k: synth.amounts(modules[f"the_module_{i}"]) for i, k in enumerate(keys)}
 
@@ -94,7 +90,7 @@ def counts_of(work, gen, sources, design):
              f"{at}/hd_cfg_pkg.sv", *sources]
     machine, boxes, ports, inside = synth.elaborate(at, synth.READ + " ".join(files))
     by_name = {os.path.basename(f).removesuffix(".sv"): f for f in files}
-    keys, todo, found = {}, {}, {}
+    keys, todo, found = {}, collections.defaultdict(dict), {}  # todo: by the steps that map a module
     for name, (il, _, _) in machine.items():
         base = synth.base_name(name)
         if base == "hd_ram":
@@ -105,12 +101,14 @@ def counts_of(work, gen, sources, design):
         if not os.path.exists(kept) and os.path.exists(netlist):
             found[key] = synth.amounts(json.load(open(netlist))["modules"]["the_module"])
         elif not os.path.exists(kept):
-            todo[key] = il
+            todo[synth.mapping_of(base)][key] = il
     t0 = time.time()
-    while todo:
-        some = {k: todo.pop(k) for k in sorted(todo, key=lambda k: os.path.getsize(todo[k]))[:BATCH]}
-        found.update(batch(at, boxes, some))
-        print(f"  AREA  {design}: {len(some)} modules, {len(todo)} more, {time.time() - t0:.0f} s", flush=True)
+    while any(todo.values()):
+        luts, of = max(todo.items(), key=lambda t: len(t[1]))
+        some = {k: of.pop(k) for k in sorted(of, key=lambda k: os.path.getsize(of[k]))[:BATCH]}
+        found.update(batch(at, boxes, some, luts))
+        left = sum(map(len, todo.values()))
+        print(f"  AREA  {design}: {len(some)} modules, {left} more, {time.time() - t0:.0f} s", flush=True)
         for key, c in found.items():
             with open(f"{work}/counts/{key}.json", "w") as f:
                 json.dump({k: v for k, v in c.items() if k}, f)

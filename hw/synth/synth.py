@@ -40,7 +40,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SYNTH = "synth_xilinx -family xcup -uram -noiopad -noclkbuf -nowidelut"
 # Its step map_luts, but every LUT counts one: there LUT2 to LUT6 cost 2 to 5, and what is counted here are LUTs.
 MAP_LUTS = """opt_expr -mux_undef -noclkinv
-abc -lut 6
+abc -lut 6{}
 clean
 techmap -map +/xilinx/ff_map.v
 xilinx_srl -fixed -minlen 3
@@ -50,8 +50,7 @@ opt_lut_ins -tech xilinx
 """
 # Modules of many like bits whose paths are short enough for the fewest LUTs; elsewhere abc maps for the least depth.
 SMALL = {"hd_f32_from_int", "hd_f32_to_int", "hd_vx_lanes", "hd_vx_window", "hd_mac_array"}
-MAP_SMALL = MAP_LUTS.replace("abc -lut 6\n", "abc -lut 6 -script +strash;&get,-n;&fraig,-x;&put;scorr;dc2;dretime;strash;"
-                             "dch,-f;if,-a;mfs2\n")
+FEWEST = " -script +strash;&get,-n;&fraig,-x;&put;scorr;dc2;dretime;strash;dch,-f;if,-a;mfs2"
 READ = "read_verilog -defer -sv -D SYNTHESIS -D HD_DSP48E2 -Ihw/rtl "
 VERSION = subprocess.run(["yosys", "-V"], capture_output=True, text=True).stdout.strip()
 
@@ -148,7 +147,7 @@ def used_lines(package, text):
 
 def mapping_of(base):
     """Steps that map a module to LUTs."""
-    return MAP_SMALL if base in SMALL else MAP_LUTS
+    return MAP_LUTS.format(FEWEST if base in SMALL else "")
 
 
 def key_of(name, inside, ports, files):
