@@ -74,8 +74,8 @@ def batch(work, boxes, todo, luts):
         f.write("module \\the_batch\n" + "".join(
             f"  attribute \\keep 1\n  cell \\the_module_{i} \\u{i}\n  end\n" for i in range(len(keys))) + "end\n")
     synth.yosys(f"read_rtlil {boxes}\n{LIBRARIES}read_rtlil {work}/batch.il\nhierarchy -top the_batch\n"
-                f"{synth.SYNTH} -run prepare:map_luts -top the_batch\n{luts}"
-                f"{synth.SYNTH} -run finalize: -top the_batch\nselect the_module_*\njson -o {work}/batch.json\n", f"{work}/batch.log", ours=False)
+                f"{synth.mapped(luts, 'the_batch')}select the_module_*\njson -o {work}/batch.json\n",
+                f"{work}/batch.log", ours=False)
     modules = json.load(open(f"{work}/batch.json"))["modules"]
     return {k: synth.amounts(modules[f"the_module_{i}"]) for i, k in enumerate(keys)}
 
@@ -135,7 +135,7 @@ def ram_table(work, source):
     text = "module the_top;\n" + "".join(
         f"(* keep *) hd_ram #(.Width({w}), .Depth({d}), .BeBits({b})) r{i} ();\n"
         for i, (w, d, b) in enumerate(shapes)) + "endmodule\n"
-    how = mapping("the_top")
+    how = synth.mapped(synth.mapping_of("hd_ram"), "the_top")
     key = hashlib.sha256((text + synth.text_of(source) + how + synth.VERSION).encode()).hexdigest()[:24]
     kept = f"{work}/counts/{key}.json"
     if not os.path.exists(kept):

@@ -150,6 +150,11 @@ def mapping_of(base):
     return MAP_LUTS.format(FEWEST if base in SMALL else "")
 
 
+def mapped(luts, top):
+    """All steps that map `top` to primitives, by the steps `luts` that map to LUTs."""
+    return f"{SYNTH} -run prepare:map_luts -top {top}\n{luts}{SYNTH} -run finalize: -top {top}\n"
+
+
 def key_of(name, inside, ports, files):
     """Hash of what a netlist is made from: the module's source, the packages that it names (of the machine's parameters
     those alone), its parameters and ports, those of the modules in it, and the tool. (RTLIL would not do: the order of
@@ -168,8 +173,8 @@ def key_of(name, inside, ports, files):
 def synthesise(work, cache, boxes, name, il, key):
     """Netlist of a module from the file of its RTLIL; prints the time that it took."""
     script = (f"read_rtlil {boxes}\nread_verilog -lib +/xilinx/cells_sim.v\nread_verilog -lib +/xilinx/cells_xtra.v\n"
-              f"read_rtlil {il}\nhierarchy -check -top the_module\n{SYNTH} -run prepare:map_luts -top the_module\n"
-              f"{mapping_of(name)}{SYNTH} -run finalize: -top the_module\nselect the_module\njson -o {cache}/{key}.tmp\n")
+              f"read_rtlil {il}\nhierarchy -check -top the_module\n"
+              f"{mapped(mapping_of(name), 'the_module')}select the_module\njson -o {cache}/{key}.tmp\n")
     t0 = time.time()
     yosys(script, f"{il[:-3]}.log", ours=False)
     os.rename(f"{cache}/{key}.tmp", f"{cache}/{key}.json")
