@@ -59,27 +59,39 @@ class hd_guide {
     static uint32_t control(const Vhd_sim___024root *r) {
         uint32_t h = HD_HASH_INIT;
         auto add = [&h](const auto &v) { h = hd_hash(h, &v, sizeof v); };
+#define FIFO(of, number, name)                                                                     \
+    words_in(r->of(number, name##__DOT__mem), r->of(number, name##__DOT__wr_q),                    \
+             r->of(number, name##__DOT__rd_q), r->of(number, name##__DOT__full_q))
+#define FETCH(number, signal) HD_CORE(u_fetch__DOT__##signal)
 #define FRONT(u, number)                                                                           \
     add(r->HD_FRONT_OF(number, state_q));                                                          \
     add(r->HD_FRONT_OF(number, taken_q));                                                          \
     add(r->HD_FRONT_OF(number, enter_q));                                                          \
     add(r->HD_FRONT_OF(number, params_q));                                                         \
-    add(r->HD_FRONT_OF(number, u_words__DOT__count_q));                                            \
-    add(r->HD_FRONT_OF(number, u_pcs__DOT__count_q));                                              \
-    add(r->HD_FRONT_OF(number, u_flight__DOT__count_q));
+    add(FIFO(HD_FRONT_OF, number, u_words));                                                       \
+    add(FIFO(HD_FRONT_OF, number, u_pcs));                                                         \
+    add(FIFO(HD_FRONT_OF, number, u_flight));
         HD_FRONTS(FRONT)
 #undef FRONT
         add(r->HD_CORE(u_sem__DOT__count_q));
         add(r->HD_CORE(u_issue__DOT__state_q));
         add(r->HD_CORE(u_fetch__DOT__reserved_q));
         add(r->HD_CORE(u_fetch__DOT__open_q));
-        add(r->HD_CORE(u_fetch__DOT__u_beats__DOT__count_q));
+        add(FIFO(FETCH, 0, u_beats));
         add(r->HD_CORE(u_rd_arb__DOT__valid_q));
         add(r->HD_CORE(u_rd_arb__DOT__credit_q));
+#undef FIFO
+#undef FETCH
         return h;
     }
 
   private:
+    // Words in a FIFO of this memory, by its pointers.
+    template <class Word, size_t Depth>
+    static uint32_t words_in(const VlUnpacked<Word, Depth> &, uint32_t wr, uint32_t rd, bool full) {
+        return full ? Depth : (wr - rd) % Depth;
+    }
+
     static constexpr int kSem = 4; // hd_front: state_q while it waits for its semaphores
 
     // The semaphore that nobody signals in the mask of an operation whose time has not come. True:

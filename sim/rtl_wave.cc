@@ -146,7 +146,7 @@ void hd_waves::put_changes(void *self, VerilatedFst::Buffer *to) {
 uint32_t hd_waves::oldest_pc(const hd_rtl_cycle &c, int unit) const {
     const Vhd_sim___024root *r = top_->rootp;
 #define HEAD(number)  r->HD_FRONT_OF(number, head).data()
-#define COUNT(number) r->HD_FRONT_OF(number, u_flight__DOT__count_q) != 0
+#define COUNT(number) r->HD_FRONT_OF(number, u_flight__DOT__any_q) != 0
     const uint32_t *head[HD_UNITS] = {nullptr, HEAD(1), HEAD(2), HEAD(3), HEAD(4), HEAD(5)};
     const bool listed[HD_UNITS] = {false, COUNT(1), COUNT(2), COUNT(3), COUNT(4), COUNT(5)};
 #undef HEAD

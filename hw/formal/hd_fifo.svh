@@ -8,7 +8,7 @@
     if (!rst_ni || clear_i) inside_q <= '0;
     else inside_q <= inside_q + (PtrBits + 1)'(valid_i && ready_o)
                      - (PtrBits + 1)'(valid_o && ready_i);
-  `ASSERT(Inside, inside_q == count_q)
+  `ASSERT(Inside, inside_q == count_o)
   `ASSERT(ValidWhenAny, valid_o == (inside_q != '0))
   `ASSERT(ReadyUnlessFull, ready_o == (inside_q != (PtrBits + 1)'(Depth)))
 

@@ -24,4 +24,4 @@
   `ASSERT(TakenHasBeat, !burst_ready_o || burst_valid_i)
 
   // Chunks on their way always have room.
-  `ASSERT(Room, 5'(chunks) + 5'(coming_q[0]) + 5'(coming_q[1]) <= 5'(Chunks))
+  `ASSERT(Room, 5'(unused_chunks) + 5'(coming_q[0]) + 5'(coming_q[1]) <= 5'(Chunks))

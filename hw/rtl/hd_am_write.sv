@@ -24,5 +24,5 @@ module hd_am_write #(
   assign vx_we   = vx_i.req && vx_i.addr[RowBits] == Bank;
   assign we_o    = mx_we_i || vx_we ? '1 : lx_we_i ? lx_lanes_i : '0;
   assign row_o   = mx_we_i ? mx_row_i : vx_we ? vx_i.addr[RowBits-1:0] : lx_row_i;
-  assign wdata_o = mx_we_i ? mx_wdata_i : vx_we ? vx_wdata_i : lx_wdata_i;
+  assign wdata_o = mx_we_i ? mx_wdata_i : lx_we_i ? lx_wdata_i : vx_wdata_i;  // not by vx_i: LX waits for it
 endmodule

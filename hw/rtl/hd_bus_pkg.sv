@@ -99,11 +99,10 @@ package hd_bus_pkg;
     logic [27:0] loc;   // address on chip
   } load_run_t;
 
-  // A run of ST likewise.
+  // A run of ST, to be read.
   typedef struct packed {
     logic [1:0]  sat;
     logic        mem;  // from AM
-    logic [5:0]  off;  // of the first byte in its beat
     logic [23:0] run;  // bytes
     logic [27:0] loc;  // address on chip
   } store_run_t;

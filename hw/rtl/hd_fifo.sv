@@ -27,36 +27,34 @@ module hd_fifo #(
 
   logic [Width-1:0]   mem [Depth];
   logic [PtrBits-1:0] wr_q, rd_q;
-  logic [PtrBits:0]   count_q;
-  logic               full_q, any_q;  // what count_q says: ports begin at a register
-  logic               push, pop;
+  logic               full_q, any_q;           // ports begin at a register
+  logic               push, pop, fills, last;  // fills: one more makes it full; last: one is left
 
   assign ready_o = !full_q;
   assign valid_o = any_q;
   assign data_o  = mem[rd_q];
-  assign count_o = count_q;
+  assign count_o = {full_q, PtrBits'(wr_q - rd_q)};
   assign push    = valid_i && ready_o;
   assign pop     = valid_o && ready_i;
+  assign fills   = PtrBits'(wr_q + 1'b1) == rd_q;  // before it is known who comes and goes
+  assign last    = PtrBits'(rd_q + 1'b1) == wr_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || clear_i) begin
       wr_q    <= '0;
       rd_q    <= '0;
-      count_q <= '0;
       full_q  <= 1'b0;
       any_q   <= 1'b0;
     end else begin
       if (push) wr_q <= wr_q + 1'b1;
       if (pop) rd_q <= rd_q + 1'b1;
-      if (push != pop) count_q <= push ? count_q + 1'b1 : count_q - 1'b1;
-      full_q <= (full_q && !pop) || (push && !pop && count_q == (PtrBits + 1)'(Depth - 1));
-      any_q  <= push || (any_q && !(pop && count_q == (PtrBits + 1)'(1)));
+      full_q <= !pop && (full_q || (push && fills));
+      any_q  <= push || (any_q && !(pop && last));
     end
     if (push) mem[wr_q] <= data_i;
   end
 
   `ASSERT_INIT(DepthPowerOfTwo, Depth >= 2 && (Depth & (Depth - 1)) == 0)
-  `ASSERT(CountInRange, count_q <= (PtrBits + 1)'(Depth))
-  `ASSERT(FlagsAgree, full_q == count_q[PtrBits] && any_q == (count_q != '0))
-  `ASSERT(PointersAgree, count_q[PtrBits-1:0] == wr_q - rd_q)
+  `ASSERT(FullHasAll, !full_q || wr_q == rd_q)
+  `ASSERT(AnyIsNotNone, any_q == (full_q || wr_q != rd_q))
 endmodule

@@ -143,7 +143,6 @@ module hd_front #(
       Offer: ;
       default: state_d = Idle;
     endcase
-    if (handover) state_d = Idle;  // of Sem and Offer; late, see op_ready_i
   end
 
   assign pc_pop      = !stop_i && pc_valid && !taken_q && (start || state_q != Idle);
@@ -176,9 +175,9 @@ module hd_front #(
       sem_q   <= 1'b0;
       offer_q <= 1'b0;
     end else begin
-      state_q <= state_d;
-      sem_q   <= state_d == Sem;
-      offer_q <= state_d == Offer;
+      state_q <= handover ? Idle : state_d;  // of Sem and Offer; late, see op_ready_i
+      sem_q   <= !handover && state_d == Sem;
+      offer_q <= !handover && state_d == Offer;
       todo_q  <= todo_d;
       if (handover) taken_q <= 1'b0;
       else if (pc_pop) taken_q <= 1'b1;

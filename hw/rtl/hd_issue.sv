@@ -132,8 +132,8 @@ module hd_issue (
   assign w_pc_o       = state_q == Head ? word_pc_i : pc_q;
 
   always_comb begin
-    w_valid_o = '0;
-    if (take && op_word && !bad && unit != 3'd0) w_valid_o[unit] = 1'b1;
+    w_valid_o[0] = 1'b0;
+    for (int unsigned u = 1; u < Units; u++) w_valid_o[u] = take && op_word && !bad && 32'(unit) == u;
   end
 
   always_comb begin

@@ -115,7 +115,10 @@ module hd_lw (
     if (op_i.code != hd_isa_pkg::LwLoad) op_bad = hd_reg_pkg::ErrEncoding;
   end
 
-  hd_runs #(.KeepBits($bits(joined)), .Scaled(1'b1)) u_runs (
+  localparam logic [15:0] Scales = 16'd1 << (OffBits + WmPartBits) | 16'd1 << (OffBits + PmPartBits) |
+                                   16'd1 << (OffBits + TmPartBits);  // what scale_i can be
+
+  hd_runs #(.KeepBits($bits(joined)), .Scales(Scales)) u_runs (
     .clk_i(clk), .rst_ni, .stop_i,
     .op_valid_i, .op_ready_o, .join_i(!now.col && now.cut == 6'd0),
     .scale_i(4'(OffBits) + part_bits(now.mem)), .runs_i(runs),

@@ -115,6 +115,9 @@ module hd_lx_gen (
   logic [23:0]        b_lo_q, b_hi_q, b_run_q, lo, hi;
   logic [7:0]         b_pad_q;
   logic signed [47:0] run_end, row_end, ahead;
+  logic [31:0]        skipped;  // bytes of DRAM before the valid part, if there is one
+
+  assign skipped = at_q.edge_ && x_q[47] ? x_q[31:0] : 32'd0;  // less than 0
 
   always_comb begin
     run_end = 48'(signed'({1'b0, run_q}));
@@ -146,7 +149,7 @@ module hd_lx_gen (
       b_last_q <= a_last;
       b_seg_q  <= at_q.seg;
       b_mem_q  <= at_q.mem;
-      b_ext_q  <= ext + 32'(lo);
+      b_ext_q  <= ext - skipped;
       b_loc_q  <= loc;
       b_lo_q   <= lo;
       b_hi_q   <= hi;

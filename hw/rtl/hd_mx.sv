@@ -56,6 +56,7 @@ module hd_mx (
   logic [Loops-1:0] outer_q;  // loop is not part of the reduction
   logic [4:0]       bad_q;    // error code of illegal operands
   logic [4:0]       bad;
+  logic             bad_any_q;
   logic [Loops-1:0] inner;
   logic             accept, load;  // load: the operation in issue ends; data of the next are taken then, see hd_vx
 
@@ -74,7 +75,7 @@ module hd_mx (
 
   hd_nest #(.Loops(Loops), .Streams(3)) u_nest (
     .clk_i,
-    .load_i(load), .n_i({p.n5, p.n4, p.n3, p.n2, p.n1, p.n0}),
+    .take_i(!run_q || &last), .load_i(load), .n_i({p.n5, p.n4, p.n3, p.n2, p.n1, p.n0}),
     .step_i({{16{!inner[5]}} & p.as5, {16{!inner[4]}} & p.as4, {16{!inner[3]}} & p.as3,
               {16{!inner[2]}} & p.as2, {16{!inner[1]}} & p.as1, {16{!inner[0]}} & p.as0,
               p.ws5, p.ws4, p.ws3, p.ws2, p.ws1, p.ws0,
@@ -97,13 +98,13 @@ module hd_mx (
     // Sizes are powers of two: what is above them are the upper bits.
     out    = (x_addr >> $clog2(XmBytes / K)) != '0 || (w_addr >> $clog2(WmWords)) != '0;
     a_out  = (a_addr >> AmBits) != '0;
-    fail   = run_q && (bad_q != hd_reg_pkg::ErrNone || out || (sum_last && a_out));
+    fail   = run_q && (bad_any_q || out || (sum_last && a_out));
     hazard = 1'b0;  // of an iteration that writes
     for (int unsigned i = 0; i < hd_isa_pkg::MxHazard; i++)
       if (accumulate_q && wr_q[i] && a_q[i] == a_addr[AmBits-1:0]) hazard = 1'b1;
   end
 
-  assign xm_o  = {run_q && bad_q == hd_reg_pkg::ErrNone && !out && !(sum_last && (a_out || hazard)), x_addr};
+  assign xm_o  = {run_q && !bad_any_q && !out && !(sum_last && (a_out || hazard)), x_addr};
   assign issue = xm_o.req && xm_gnt_i;
 
   assign load       = !run_q || (issue && &last);
@@ -115,6 +116,7 @@ module hd_mx (
       run_q    <= 1'b0;
       failed_q <= 1'b0;
       wr_q     <= '0;
+      acc_q    <= '0;  // registers, not a shifter in LUTs: hd_am waits for its end
       end_q    <= '0;
       err_q    <= '0;
     end else begin
@@ -125,15 +127,16 @@ module hd_mx (
       wr_q  <= {wr_q[Depth-2:0], issue && sum_last};
       end_q <= {end_q[Depth-2:0], issue && &last};
       err_q <= {err_q[Depth-2:0], fail};
+      acc_q <= {acc_q[Write-3:0], accumulate_q};
     end
     if (load) begin
       accumulate_q <= p.accumulate;
       unsigned_q   <= p.x_unsigned;
       outer_q      <= ~inner;
       bad_q        <= bad;
+      bad_any_q    <= bad != hd_reg_pkg::ErrNone;
     end
-    if (fail) err_code_q <= bad_q != hd_reg_pkg::ErrNone ? bad_q : hd_reg_pkg::ErrRange;
-    acc_q <= {acc_q[Write-3:0], accumulate_q};
+    if (fail) err_code_q <= bad_any_q ? bad_q : hd_reg_pkg::ErrRange;
     if (issue || wr_q != '0) begin
       a_q[0] <= a_addr[AmBits-1:0];
       for (int unsigned i = 1; i < Depth - 1; i++) a_q[i] <= a_q[i - 1];

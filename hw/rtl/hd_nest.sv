@@ -1,7 +1,8 @@
 // Affine loop nest: for every iteration one address per stream, sum over loops of index * step, by
 // adders alone. A loop restarts from the address at which its enclosing iteration began.
 //
-// Guarantees: load_i starts a nest; adv_i moves to the next iteration, in which the streams of
+// Guarantees: load_i starts a nest, and take_i, no later and with no adv_i after it, takes its
+// iterations and steps, in each of several cycles if need be; adv_i moves to the next iteration, in which the streams of
 // stay_i keep the address that the loop had. load_i may come with the last adv_i. Addresses are
 // modulo 2^24. Every point of a nest is reached from an earlier one by a single step (of at most
 // 2^15), so an address that leaves a memory of less than 2^24 - 2^15 words is seen outside before
@@ -17,7 +18,7 @@ module hd_nest #(
   input  logic                        clk_i,
 
   // Loop 0 is innermost. The step of loop l in stream s is at [16 * (s * Loops + l) +: 16].
-  input  logic                        load_i,
+  input  logic                        take_i, load_i,
   input  logic [CountBits*Loops-1:0]  n_i,
   input  logic [16*Loops*Streams-1:0] step_i,
   input  logic [24*Streams-1:0]       base_i,
@@ -43,16 +44,12 @@ module hd_nest #(
   always_ff @(posedge clk_i) begin
     if (load_i) begin
       for (int unsigned l = 0; l < Loops; l++) begin
-        n_q[l]     = n_i[CountBits * l +: CountBits];
         left_q[l]  = n_i[CountBits * l +: CountBits];
         first_q[l] <= 1'b1;
         last_q[l]  <= n_i[CountBits * l +: CountBits] == CountBits'(1);
         more_q[l]  <= n_i[CountBits * l +: CountBits] != CountBits'(1);
       end
-      for (int unsigned i = 0; i < Streams * Loops; i++) begin
-        step_q[i] = step_i[16 * i +: 16];
-        at_q[i]   = base_i[24 * (i / Loops) +: 24];
-      end
+      for (int unsigned i = 0; i < Streams * Loops; i++) at_q[i] = base_i[24 * (i / Loops) +: 24];
       addr_q <= base_i;
     end else if (adv_i) begin : gen_adv
       int unsigned level;                        // innermost loop not at its last iteration
@@ -85,6 +82,10 @@ module hd_nest #(
         for (int unsigned l = 0; l < Loops; l++) if (l <= level) at_q[s * Loops + l] = at;
         addr_q[24 * s +: 24] <= at;
       end
+    end
+    if (take_i) begin
+      for (int unsigned l = 0; l < Loops; l++) n_q[l] = n_i[CountBits * l +: CountBits];
+      for (int unsigned i = 0; i < Streams * Loops; i++) step_q[i] = step_i[16 * i +: 16];
     end
   end
 endmodule

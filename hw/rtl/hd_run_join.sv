@@ -10,7 +10,7 @@
 // Throughput: an operation in as many cycles.
 // Stalls: never.
 module hd_run_join #(
-  parameter bit Scaled = 1'b0           // 0: a unit of run is a byte of DRAM
+  parameter logic [15:0] Scales = 16'd0  // bit s: scale_i may be s; none: a unit of run is a byte of DRAM
 ) (
   input  logic              clk_i,
 
@@ -27,7 +27,7 @@ module hd_run_join #(
   logic [23:0]       run_q;
   logic [35:0]       reach;      // bytes of DRAM that it takes
   logic [15:0]       over_q;     // bits of the run above those
-  logic [15:0]       n_q [3];
+  logic [15:0]       n_q [3], n_level_q;
   logic [31:0]       ext_q [3];  // steps
   logic [27:0]       loc_q [3];
   logic [1:0]        one_q;      // of n_q: it is 1
@@ -38,7 +38,7 @@ module hd_run_join #(
   always_comb begin
     level   = !one_q[0] ? 2'd0 : !one_q[1] ? 2'd1 : 2'd2;
     fits    = join_q && more_q[level] && loc_q[level] == 28'(run_q) && 36'(ext_q[level]) == reach;
-    product = 40'(run_q) * 40'(n_q[level]);
+    product = 40'(run_q) * 40'(n_level_q);
 
     runs_o          = given_q;
     runs_o.n        = {n_q[2], n_q[1], n_q[0]};
@@ -49,14 +49,22 @@ module hd_run_join #(
 
   assign ready_o = !fits;
 
-  if (Scaled) begin : gen_scaled
-    logic [3:0]  scale_q;
-    logic [35:0] reach_q;
+  if (Scales != 16'd0) begin : gen_scaled
+    logic [15:0] scale_q;  // one bit
+    logic [35:0] reach_q, next;
     assign reach = reach_q;
+
+    // Of the few shifts that there are, one: behind the multiplier there is no time for a shifter.
+    always_comb begin
+      next = '0;
+      for (int unsigned s = 0; s < 16; s++)
+        if (Scales[s]) next = next | ({36{scale_q[s]}} & (36'(product[23:0]) << s));
+    end
+
     always_ff @(posedge clk_i) begin
-      if (load_i) scale_q <= scale_i;
+      if (load_i) scale_q <= 16'd1 << scale_i;
       if (load_i) reach_q <= 36'(runs_i.run) << scale_i;
-      else if (fits) reach_q <= 36'(product[23:0]) << scale_q;
+      else if (fits) reach_q <= next;
     end
   end else begin : gen_bytes
     logic [3:0] unused_scale;
@@ -70,6 +78,8 @@ module hd_run_join #(
       join_q  <= join_i;
       run_q   <= runs_i.run;
       over_q  <= 16'd0;
+      n_level_q <= runs_i.n[15:0] != 16'd1 ? runs_i.n[15:0] :
+                   runs_i.n[31:16] != 16'd1 ? runs_i.n[31:16] : runs_i.n[47:32];
       for (int unsigned l = 0; l < 3; l++) begin
         n_q[l]    <= runs_i.n[16 * l +: 16];
         if (l < 2) one_q[l] <= runs_i.n[16 * l +: 16] == 16'd1;
@@ -80,6 +90,7 @@ module hd_run_join #(
     end else if (fits) begin
       run_q      <= product[23:0];
       over_q     <= over_q | product[39:24];
+      n_level_q     <= level == 2'd0 && !one_q[1] ? n_q[1] : n_q[2];
       n_q[level]    <= 16'd1;
       if (level != 2'd2) one_q[level[0]] <= 1'b1;
       more_q[level] <= 1'b0;

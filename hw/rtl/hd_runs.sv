@@ -11,7 +11,7 @@
 
 module hd_runs #(
   parameter int unsigned KeepBits = 32,
-  parameter bit          Scaled   = 1'b0  // see hd_run_join
+  parameter logic [15:0] Scales   = 16'd0  // see hd_run_join
 ) (
   input  logic                clk_i, rst_ni, stop_i,
 
@@ -52,7 +52,7 @@ module hd_runs #(
   assign busy_o     = !halt_q && (joined_q || walk_q);
   assign joining_o  = joined_q && !joined;
 
-  hd_run_join #(.Scaled(Scaled)) u_join (
+  hd_run_join #(.Scales(Scales)) u_join (
     .clk_i, .load_i(op_ready_o), .join_i, .scale_i, .runs_i, .ready_o(joined), .runs_o(runs)
   );
 

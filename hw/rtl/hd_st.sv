@@ -40,7 +40,8 @@ module hd_st (
   output hd_bus_pkg::stall_t     stall_o
 );
   logic                     clk;  // of hd_gate
-  logic                     gen_run_valid, gen_run_ready, run_valid, run_ready;
+  logic                     gen_run_valid, gen_run_ready, run_valid;
+  logic [1:0]               run_ready;  // see hd_st_data
   logic                     gen_burst_valid, gen_burst_ready, gen_busy, data_busy;
   hd_bus_pkg::store_run_t   gen_run, run;
   hd_bus_pkg::store_burst_t gen_burst;
@@ -49,19 +50,35 @@ module hd_st (
     .clk_i(clk), .rst_ni, .stop_i, .seg_i,
     .op_valid_i, .op_i, .op_ready_o,
     .aw_o, .aw_ready_i,
-    .run_valid_o(gen_run_valid), .run_ready_i(gen_run_ready), .run_o(gen_run),
+    .run_valid_o(gen_run_valid), .run_ready_i(gen_run_ready), .run_o(gen_run), .run_off_o(gen_off),
     .burst_valid_o(gen_burst_valid), .burst_ready_i(gen_burst_ready), .burst_o(gen_burst),
     .busy_o(gen_busy)
   );
 
-  // Runs to the data side.
-  logic [4:0] unused_runs, unused_bursts, unused_resps;
+  // Runs to the data side: to be read and, later, to be packed. Of the second list no more wait than
+  // of the first, the run that is read and those of which chunks wait.
+  localparam int unsigned OffBits = $clog2(hd_cfg_pkg::AxiBytes);
+  localparam int unsigned Packs   = 2 * hd_isa_pkg::StoreRecords;
+  logic               pack_valid, pack_ready, packs_ready, run_push;
+  logic [5:0]         gen_off, pack_off;
+  logic [OffBits-1:0] pack_so;
+  logic [23:0]        pack_run;
+  logic [4:0]         unused_runs, unused_bursts, unused_resps;
+  logic [$clog2(Packs):0] unused_packs;
+  assign run_push = gen_run_valid && gen_run_ready;
 
   hd_fifo #(.Width($bits(run)), .Depth(hd_isa_pkg::StoreRecords)) u_runs (
     .clk_i(clk), .rst_ni, .clear_i(1'b0),
     .valid_i(gen_run_valid), .ready_o(gen_run_ready), .data_i(gen_run),
-    .valid_o(run_valid), .ready_i(run_ready), .data_o(run),
+    .valid_o(run_valid), .ready_i(run_ready[chunk_gnt_i.xm || chunk_gnt_i.am]), .data_o(run),
     .count_o(unused_runs)
+  );
+
+  hd_fifo #(.Width(6 + OffBits + 24), .Depth(Packs)) u_packs (
+    .clk_i(clk), .rst_ni, .clear_i(1'b0),
+    .valid_i(run_push), .ready_o(packs_ready), .data_i({gen_off, gen_run.loc[OffBits-1:0], gen_run.run}),
+    .valid_o(pack_valid), .ready_i(pack_ready), .data_o({pack_off, pack_so, pack_run}),
+    .count_o(unused_packs)
   );
 
   // Bursts to the data side; those that are errors go to the responses only.
@@ -79,7 +96,9 @@ module hd_st (
 
   hd_st_data u_data (
     .clk_i(clk), .rst_ni, .stop_i,
-    .run_valid_i(run_valid), .run_ready_o(run_ready), .run_i(run), .burst_valid_i(burst_valid),
+    .run_valid_i(run_valid), .run_ready_o(run_ready), .run_i(run),
+    .pack_valid_i(pack_valid), .pack_ready_o(pack_ready), .pack_off_i(pack_off), .pack_so_i(pack_so),
+    .pack_run_i(pack_run), .burst_valid_i(burst_valid),
     .burst_ready_o(burst_ready), .burst_len_i(burst_len),
     .xm_rdata_i, .chunk_o, .chunk_gnt_i, .am_rdata_i,
     .wvalid_o, .wready_i, .wdata_o, .wstrb_o, .wlast_o, .wbytes_o, .busy_o(data_busy)
@@ -133,5 +152,7 @@ module hd_st (
   );
 
   `ASSERT(ResponseExpected, !bvalid_i || open_q != 5'd0)
+  `ASSERT_INIT(PacksSuffice, Packs > hd_isa_pkg::StoreRecords + hd_isa_pkg::StoreChunks)
+  `ASSERT(RoomForPack, !run_push || packs_ready)
   `ASSERT(RoomForBurst, !(gen_burst_valid && gen_burst_ready && !gen_error) || unused_burst_ready)
 endmodule

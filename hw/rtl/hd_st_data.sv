@@ -14,9 +14,14 @@ module hd_st_data (
   input  logic                   clk_i, rst_ni, stop_i,
 
   // Records of runs and of bursts, see hd_st_gen
-  input  logic                   run_valid_i,
-  output logic                   run_ready_o,
+  input  logic                   run_valid_i,   // to be read
+  output logic [1:0]             run_ready_o,  // if no chunk is granted in this cycle, and if one is
   input  hd_bus_pkg::store_run_t run_i,
+  input  logic                   pack_valid_i,  // to be packed: the same, in the same order, no later
+  output logic                   pack_ready_o,
+  input  logic [5:0]             pack_off_i,    // place of the first byte in its beat,
+  input  logic [$clog2(hd_cfg_pkg::AxiBytes)-1:0] pack_so_i,  // in its chunk
+  input  logic [23:0]            pack_run_i,    // bytes
   input  logic                   burst_valid_i,
   output logic                   burst_ready_o,
   input  logic [7:0]             burst_len_i,
@@ -38,6 +43,9 @@ module hd_st_data (
   localparam int unsigned AxiBytes = hd_cfg_pkg::AxiBytes;
   localparam int unsigned OffBits  = $clog2(AxiBytes);
   localparam int unsigned CntBits  = 27;
+  // Of an address on chip, which lies inside its memory; of chunks of a run.
+  localparam int unsigned AddrBits = $clog2(hd_cfg_pkg::XmBytes > hd_cfg_pkg::AmBytes ? hd_cfg_pkg::XmBytes : hd_cfg_pkg::AmBytes);
+  localparam int unsigned LeftBits = AddrBits - OffBits + 1;
   localparam int unsigned Chunks   = hd_isa_pkg::StoreChunks;     // buffer between XM and W
 
   logic [OffBits-1:0] n_so;    // place of the run's first byte in its chunk
@@ -46,77 +54,59 @@ module hd_st_data (
   assign n_grow = run_i.sat == hd_isa_pkg::StSatNone ? 2'd0 :
                   run_i.sat == hd_isa_pkg::StSatInt16 ? 2'd1 : 2'd2;
 
-  // ---- packer's record of the run that is being read or waits to be packed ---------------------
-  logic               pack_valid, pack_ready, pack_take, read_take;
-  logic [5:0]         p_da;
-  logic [OffBits-1:0] p_so;
-  logic [23:0]        p_run;
-  logic [4:0]         packs;
-
-  // A record enters a cycle late, long before its first chunk: whether one is taken is known late.
-  logic                      taken_q;
-  logic [6+OffBits+24-1:0]   record_q;
-  logic                      packs_ready;
-  assign pack_ready = packs_ready && !(taken_q && packs == 5'(hd_isa_pkg::StoreRecords - 1));
-
-  always_ff @(posedge clk_i) begin
-    taken_q  <= rst_ni && read_take;
-    record_q <= {run_i.off, n_so, run_i.run};
-  end
-
-  hd_fifo #(.Width(6 + OffBits + 24), .Depth(hd_isa_pkg::StoreRecords)) u_packs (
-    .clk_i, .rst_ni, .clear_i(1'b0),
-    .valid_i(taken_q), .ready_o(packs_ready), .data_i(record_q),
-    .valid_o(pack_valid), .ready_i(pack_take), .data_o({p_da, p_so, p_run}),
-    .count_o(packs)
-  );
-
   // ---- reading XM ------------------------------------------------------------------------------
-  logic                  read_q, unused_ready, chunk_valid, chunk_take;
-  logic [27:0]           read_addr_q;
-  logic [24:0]           read_left_q;           // chunks, this one included
+  logic                  read_q, chunks_ready, chunk_valid, chunk_take;
+  logic [AddrBits-1:0]   read_addr_q;
+  logic [LeftBits-1:0]   read_left_q;           // chunks, this one included
   logic [1:0]            coming_q;              // granted one and two cycles ago
   logic [1:0]            from_am_q, whole_q;    // of those, from AM; the last of those that become one
   logic [3:0]            of_sat_q, of_part_q;   // of those, what they become, and which part of a chunk
   logic [1:0]            sat_q, part, most;
-  logic                  mem_q, want, granted, whole;
-  logic [3:0]            chunks, free;
+  logic [AddrBits+LeftBits-1:0] next;
+  logic                  mem_q, want, granted, whole, last;
+  logic [3:0]            free_q, free;          // room for chunks; without a grant in this cycle
+  logic                  any_free_q;            // free_q is not 0
+  logic [3:0]            unused_chunks;
   logic [8*AxiBytes-1:0] chunk;
 
-  assign free        = 4'(Chunks) - chunks - 4'(coming_q[0]) - 4'(coming_q[1]);
-  assign want        = read_q && free != 4'd0 && !stop_i;
-  assign chunk_o     = {want && !mem_q, want && mem_q, read_addr_q};
-  assign granted     = (chunk_o.xm && chunk_gnt_i.xm) || (chunk_o.am && chunk_gnt_i.am);
-  assign run_ready_o = pack_ready && !stop_i &&
-                       (!read_q || (granted && read_left_q == 25'd1));
-  assign read_take   = run_valid_i && run_ready_o;
+  assign free        = free_q + 4'(chunk_take && chunk_valid) + 4'(coming_q[1] && !whole_q[1]);
+  assign want        = read_q && any_free_q && !stop_i;
+  assign chunk_o     = {want && !mem_q, want && mem_q, 28'(read_addr_q)};
+  assign granted     = chunk_gnt_i.xm || chunk_gnt_i.am;
+  assign last        = read_left_q == LeftBits'(1);
+  assign run_ready_o = {!stop_i && (!read_q || last), !stop_i && !read_q};
   assign most        = {sat_q != hd_isa_pkg::StSatNone && sat_q != hd_isa_pkg::StSatInt16,
                        sat_q != hd_isa_pkg::StSatNone};
   assign part        = read_addr_q[OffBits+:2] & most;
-  assign whole       = read_left_q == 25'd1 || part == most;
+  assign whole       = last || part == most;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      read_q   <= 1'b0;
-      coming_q <= 2'd0;
+      read_q     <= 1'b0;
+      coming_q   <= 2'd0;
+      free_q     <= 4'(Chunks);
+      any_free_q <= 1'b1;
     end else begin
-      if (run_ready_o) read_q <= run_valid_i;
-      coming_q <= {coming_q[0], granted};
+      if (!read_q || granted) read_q <= !(!read_q || last) || (run_valid_i && !stop_i);
+      coming_q   <= {coming_q[0], granted};
+      free_q     <= granted ? free - 4'd1 : free;
+      any_free_q <= granted ? free != 4'd1 : free != 4'd0;
     end
     from_am_q <= {from_am_q[0], mem_q};
     whole_q   <= {whole_q[0], whole};
     of_sat_q  <= {of_sat_q[1:0], sat_q};
     of_part_q <= {of_part_q[1:0], part};
-    if (read_take) begin
-      mem_q       <= run_i.mem;
-      sat_q       <= run_i.sat;
-      read_addr_q <= (run_i.loc << n_grow) & ~28'(AxiBytes - 1);
-      read_left_q <= (25'(run_i.run) + (25'(n_so) & (25'(AxiBytes - 1) >> n_grow)) +
-                      25'((AxiBytes >> n_grow) - 1)) >> (OffBits - 32'(n_grow));
-    end else if (granted) begin
-      read_addr_q <= read_addr_q + 28'(AxiBytes);
-      read_left_q <= read_left_q - 25'd1;
-    end
+    if (!read_q || granted) {read_addr_q, read_left_q} <= next;
+    if (!read_q || (granted && last)) {mem_q, sat_q} <= {run_i.mem, run_i.sat};
+  end
+
+  // Of no run, too, once nothing is left: whether one comes is known late.
+  always_comb begin
+    next = {read_addr_q + AddrBits'(AxiBytes), read_left_q - LeftBits'(1)};
+    if (!read_q || last)
+      next = {AddrBits'(run_i.loc << n_grow) & ~AddrBits'(AxiBytes - 1),
+              LeftBits'((25'(run_i.run) + (25'(n_so) & (25'(AxiBytes - 1) >> n_grow)) +
+                         25'((AxiBytes >> n_grow) - 1)) >> (OffBits - 32'(n_grow)))};
   end
 
   // Saturation: the int32 of a chunk of AM become a quarter or a half of one; what came before of
@@ -154,9 +144,9 @@ module hd_st_data (
 
   hd_fifo #(.Width(8 * AxiBytes), .Depth(Chunks)) u_chunks (
     .clk_i, .rst_ni, .clear_i(1'b0),
-    .valid_i(coming_q[1] && whole_q[1]), .ready_o(unused_ready), .data_i(made),
+    .valid_i(coming_q[1] && whole_q[1]), .ready_o(chunks_ready), .data_i(made),
     .valid_o(chunk_valid), .ready_i(chunk_take), .data_o(chunk),
-    .count_o(chunks)
+    .count_o(unused_chunks)
   );
 
   // ---- packing ---------------------------------------------------------------------------------
@@ -177,18 +167,18 @@ module hd_st_data (
     drop       = stop_i && burst_valid_i && out_free;
   end
 
-  assign chunk_take = prime || (fire && needs);
-  assign pack_take  = !stop_i && (!run_q || (fire && final_beat));
+  assign chunk_take   = prime || (fire && needs);
+  assign pack_ready_o = !stop_i && (!run_q || (fire && final_beat));
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) run_q <= 1'b0;
-    else if (pack_take) run_q <= pack_valid;
-    if (pack_take) begin
-      skip_q  <= OffBits'(p_da);
-      end_q   <= CntBits'(p_run) + CntBits'(p_da);
-      left_q  <= (25'(p_run) + 25'(p_so) + 25'(AxiBytes - 1)) >> OffBits;
-      prime_q <= p_da < 6'(p_so);
-      shift_q <= (OffBits + 1)'(AxiBytes) - (OffBits + 1)'(OffBits'(p_da - 6'(p_so)));
+    else if (pack_ready_o) run_q <= pack_valid_i;
+    if (pack_ready_o) begin
+      skip_q  <= OffBits'(pack_off_i);
+      end_q   <= CntBits'(pack_run_i) + CntBits'(pack_off_i);
+      left_q  <= (25'(pack_run_i) + 25'(pack_so_i) + 25'(AxiBytes - 1)) >> OffBits;
+      prime_q <= pack_off_i < 6'(pack_so_i);
+      shift_q <= (OffBits + 1)'(AxiBytes) - (OffBits + 1)'(OffBits'(pack_off_i - 6'(pack_so_i)));
     end else begin
       if (chunk_take && chunk_valid) begin
         left_q  <= left_q - 25'd1;
@@ -213,7 +203,7 @@ module hd_st_data (
   assign burst_end     = beat_q == burst_len_i;
   assign burst_ready_o = (fire || drop) && burst_end;
   assign pair          = {chunk, prev_q};
-  assign busy_o        = pack_valid || taken_q || read_q || coming_q != 2'd0 || chunk_valid || run_q || out_q;
+  assign busy_o        = pack_valid_i || read_q || coming_q != 2'd0 || chunk_valid || run_q || out_q;
   assign wvalid_o      = out_q;
   assign wdata_o       = out_data_q;
   assign wstrb_o       = out_strb_q;
@@ -238,7 +228,9 @@ module hd_st_data (
     if (fire) out_data_q <= pair[{shift_q, 3'd0} +: 8 * AxiBytes];
   end
 
-  `ASSERT(RoomForChunk, !coming_q[1] || unused_ready)
+  `ASSERT(RoomForChunk, !coming_q[1] || chunks_ready)
+  `ASSERT(FreeIsFree, 5'(free_q) + 5'(unused_chunks) + 5'(coming_q[0]) + 5'(coming_q[1]) == 5'(Chunks) &&
+                      any_free_q == (free_q != 4'd0))
   `ASSERT(ChunksUsed, !(fire && final_beat) || left_q == 25'(needs))
   `ASSERT(WHolds, !$past(wvalid_o && !wready_i) ||
                   (wvalid_o && $stable(wdata_o) && $stable(wstrb_o) && $stable(wlast_o)))

@@ -26,6 +26,7 @@ module hd_st_gen (
   output logic                     run_valid_o,
   input  logic                     run_ready_i,
   output hd_bus_pkg::store_run_t   run_o,
+  output logic [5:0]               run_off_o,  // of its first byte in its beat
   output logic                     burst_valid_o,
   input  logic                     burst_ready_i,
   output hd_bus_pkg::store_burst_t burst_o,
@@ -159,7 +160,8 @@ module hd_st_gen (
   assign go            = burst_valid && !stop_i && (!aw_q || aw_ready_i) && burst_ready_i &&
                          (!first || run_ready_i);
   assign run_valid_o   = go && first;
-  assign run_o         = {c_sat_q, c_mem_q, 6'(c_addr_q[OffBits-1:0]), c_run_q, c_loc_q};
+  assign run_o         = {c_sat_q, c_mem_q, c_run_q, c_loc_q};
+  assign run_off_o     = 6'(c_addr_q[OffBits-1:0]);
   assign burst_valid_o = go || (c_valid_q && !data_q && !stop_i);
   assign burst_o       = {c_last_q && burst_last, c_err_q, burst_len};
   assign c_done        = data_q ? go && burst_last : burst_valid_o && burst_ready_i;

@@ -35,6 +35,9 @@ module hd_vx (
   // XM reads and write; AM reads and write. A word is asked for in the memory where it lies, so the
   // addresses of both are the same.
   output hd_bus_pkg::word_t   xma_o, xmb_o, xmw_o, ama_o, amb_o, amw_o,
+  // What A and B ask for, XM or AM, if go_o says so in the same cycle: a grant of ST waits for go_o.
+  output logic                go_o,
+  output logic [1:0]          xm_asks_o, am_asks_o,
   // A gets XM if it asks, unless MX does (mx_xm_i, late) and has the same bank (xma_shared_i); B likewise,
   // unless A asks for the same bank (xm_same_i). Of AM it is known whether the bank is free.
   input  logic                mx_xm_i, xma_shared_i, xmb_shared_i, xm_same_i,
@@ -160,6 +163,7 @@ module hd_vx (
     .CountBits(CountBits)
   ) u_nest (
     .clk_i        (clk),
+    .take_i (!run_q || &last),
     .load_i (load),
     .n_i    ({CountBits'(p.n3), n2, n1, n0}),
     .step_i ({{16{!inner[3]}} & p.ps3, {16{!inner[2]}} & p.ps2, {16{!inner[1]}} & ps1,
@@ -204,10 +208,13 @@ module hd_vx (
 
   assign fail      = run_q && wrong && room;
   assign go        = run_q && !wrong && clear && (room || !sum_last) && !lead_now && in_order;
-  assign xma_o     = {go && a_xm_q && !got_a_q, a_addr};
-  assign ama_o     = {go && a_am_q && !got_a_q, a_addr};
-  assign xmb_o     = {go && want_b && b_xm_q && !got_b_q, b_addr};
-  assign amb_o     = {go && want_b && b_am_q && !got_b_q, b_addr};
+  assign go_o      = go;
+  assign xm_asks_o = {want_b && b_xm_q && !got_b_q, a_xm_q && !got_a_q};
+  assign am_asks_o = {want_b && b_am_q && !got_b_q, a_am_q && !got_a_q};
+  assign xma_o     = {go && xm_asks_o[0], a_addr};
+  assign ama_o     = {go && am_asks_o[0], a_addr};
+  assign xmb_o     = {go && xm_asks_o[1], b_addr};
+  assign amb_o     = {go && am_asks_o[1], b_addr};
   // Whether the memories grant what go asks for is known beside go: bit 0 if MX does not ask for XM, bit 1
   // if it does.
   assign a_may     = {2{got_a_q}} | (a_xm_q ? {!xma_shared_i, 1'b1} : {2{!a_am_q || ama_free_i}});

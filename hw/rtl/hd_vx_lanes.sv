@@ -206,8 +206,9 @@ module hd_vx_lanes (
   logic [SlotBits-1:0] s3_d, s9_d, s9_q, s13_d;
   // What the slots of elements 3, 9 and 13 say. Read a cycle before, with what comes back there.
   logic                raw3_q, two3_q;           // A is binary32; there is a B
-  logic                add9_q, sub9_q, sum13_q, prod13_q;  // the alu adds or subtracts, subtracts, multiplies
-  logic                fn9_q, fn13_q;            // a function comes before the alu, behind it
+  logic                add9_q, sub9_q, sum12, sum13_q;  // the alu adds or subtracts, subtracts
+  logic                fn9_q;                    // a function comes before the alu
+  enum logic [1:0] {FromPick, FromSum, FromProd, FromFn} from13_q;  // whence the result is
   logic                back9_d, back13_d;        // from the function in the next cycle
   logic [SlotBits-1:0] back_slot;
   // Across lanes: groups that left at 2 so many cycles ago; the last come back.
@@ -222,7 +223,7 @@ module hd_vx_lanes (
   assign across      = HasFn && across_v_q[Groups];
   assign across_slot = across_s_q[Groups];
   assign fn_before   = HasFn && v_q[9] && fn9_q;
-  assign fn_behind   = HasFn && v_q[13] && fn13_q;
+  assign sum12       = alu[s_q[12]] == hd_isa_pkg::VxAluAdd || alu[s_q[12]] == hd_isa_pkg::VxAluSub;
   assign v9          = (v_q[9] && !fn_before) || fn_back9;
   assign v13         = (v_q[13] && !fn_behind) || fn_back13;
   assign s3_d        = across ? across_slot : s_q[2];
@@ -260,9 +261,11 @@ module hd_vx_lanes (
     add9_q   <= alu[s9_d] == hd_isa_pkg::VxAluAdd || alu[s9_d] == hd_isa_pkg::VxAluSub;
     sub9_q   <= alu[s9_d] == hd_isa_pkg::VxAluSub;
     fn9_q    <= fn[s_q[8]] != hd_isa_pkg::VxFnNone && alu[s_q[8]] == hd_isa_pkg::VxAluMul;
-    sum13_q  <= alu[s_q[12]] == hd_isa_pkg::VxAluAdd || alu[s_q[12]] == hd_isa_pkg::VxAluSub;
-    prod13_q <= alu[s_q[12]] == hd_isa_pkg::VxAluMul;
-    fn13_q   <= fn[s_q[12]] != hd_isa_pkg::VxFnNone && alu[s_q[12]] != hd_isa_pkg::VxAluMul;
+    sum13_q   <= sum12;
+    from13_q  <= back13_d ? FromFn : alu[s_q[12]] == hd_isa_pkg::VxAluMul ? FromProd :
+                 sum12 ? FromSum : FromPick;
+    fn_behind <= HasFn && rst_ni && v_q[12] && fn[s_q[12]] != hd_isa_pkg::VxFnNone &&
+                 alu[s_q[12]] != hd_isa_pkg::VxAluMul;
   end
 
   // The first group of a window comes from hd_vx_window itself, which may go on then.
@@ -464,7 +467,7 @@ module hd_vx_lanes (
 
   // ---- function: from 9 back to 9, or from 13 back to 13 ----------------------------------------
   logic [32*V-1:0] r, fn_y;
-  logic [32*V-1:0] sum, prod;  // (13)
+  logic [32*V-1:0] sum, prod, pick13_q;  // (13)
 
   if (HasFn) begin : gen_fn
     logic [32*V-1:0]     fb_late [FnDepth];  // fb of what is in the function before the alu
@@ -501,7 +504,7 @@ module hd_vx_lanes (
     hd_vx_fn #(.Lanes(V)) u_fn (
       .clk_i, .rst_ni,
       .en_i(fn_before || fn_behind), .fn_i(fn_behind ? what13_q : what9_q),
-      .a_i(fn_behind ? r : fa),
+      .a_i(!fn_behind ? fa : sum13_q ? sum : pick13_q),
       .y_o(fn_y)
     );
     hd_f32_mul #(.Lanes(V)) u_mul (
@@ -521,7 +524,7 @@ module hd_vx_lanes (
 
   // ---- alu (13) ---------------------------------------------------------------------------------
   // fa, or the one that max / min chooses. Without functions fa passes the adder.
-  logic [32*V-1:0] pick10_q, pick11_q, pick12_q, pick13_q;
+  logic [32*V-1:0] pick10_q, pick11_q, pick12_q;
   logic            add_en;
   assign add_en = v9 && (!HasFn || add9_q);
 
@@ -554,9 +557,7 @@ module hd_vx_lanes (
   end
 
   always_comb begin
-    r = HasFn ? pick13_q : sum;
-    if (sum13_q) r = sum;
-    if (HasFn && prod13_q) r = prod;
+    r = !HasFn ? sum : from13_q[1] ? (from13_q[0] ? fn_y : prod) : (from13_q[0] ? sum : pick13_q);
   end
 
   // ---- result -----------------------------------------------------------------------------------
@@ -578,7 +579,7 @@ module hd_vx_lanes (
     .clk_i, .rst_ni,
     .part_i, .part_wdata_i,
     .zp_i(zp13_q), .lo_i(lo13_q), .valid_i(v13), .d_kind_i(kind13_q), .top_i(top13_q),
-    .hi_i(hi13_q), .lut_i(lut13_q), .a_i(fn_back13 ? fn_y : r),
+    .hi_i(hi13_q), .lut_i(lut13_q), .a_i(r),
     .valid_o(res_valid_o), .part_o(res_part_o), .y_o(res_o)
   );
 endmodule

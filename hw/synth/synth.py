@@ -48,9 +48,11 @@ techmap -map +/xilinx/lut_map.v -map +/xilinx/cells_map.v -D LUT_WIDTH=6
 xilinx_dffopt
 opt_lut_ins -tech xilinx
 """
-# Modules of many like bits whose paths are short enough for the fewest LUTs; elsewhere abc maps for the least depth.
-SMALL = {"hd_f32_from_int", "hd_f32_to_int", "hd_vx_lanes", "hd_vx_window", "hd_mac_array"}
-FEWEST = " -script +strash;&get,-n;&fraig,-x;&put;scorr;dc2;dretime;strash;dch,-f;if,-a;mfs2"
+# How abc maps modules of many like bits: for the fewest LUTs where paths are short enough, else for fewer; elsewhere
+# it maps for the least depth.
+SMALL = {**dict.fromkeys(["hd_f32_from_int", "hd_vx_lanes", "hd_vx_window", "hd_mac_array"], "if,-a;mfs2"),
+         "hd_f32_to_int": "if;if,-D,3;mfs2"}
+FEWER = " -script +strash;&get,-n;&fraig,-x;&put;scorr;dc2;dretime;strash;dch,-f;"
 READ = "read_verilog -defer -sv -D SYNTHESIS -D HD_DSP48E2 -Ihw/rtl "
 VERSION = subprocess.run(["yosys", "-V"], capture_output=True, text=True).stdout.strip()
 
@@ -147,7 +149,7 @@ def used_lines(package, text):
 
 def mapping_of(base):
     """Steps that map a module to LUTs."""
-    return MAP_LUTS.format(FEWEST if base in SMALL else "")
+    return MAP_LUTS.format(FEWER + SMALL[base] if base in SMALL else "")
 
 
 def mapped(luts, top):

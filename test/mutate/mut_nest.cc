@@ -35,12 +35,12 @@ bool run(Dut &d) {
             top.step_i[2] = uint32_t(b[1]);
             top.base_i = c & 0xffffffffffff;
         };
-        top.load_i = 1;
+        top.take_i = top.load_i = 1;
         top.adv_i = unsigned(pick(0, 1));
         top.stay_i = unsigned(rng()) & 3;
         drive(ns, steps, base);
         d.clock();
-        top.load_i = 0;
+        top.take_i = top.load_i = 0;
         int i[kLoops] = {};
         for (bool more = true; more;) {
             unsigned first = 0, last = 0;

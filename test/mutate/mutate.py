@@ -36,7 +36,7 @@ UNITS = {
     "transpose": ("transpose", "hd_vx_transpose", "N=4"),
     "lx_data": ("lx_data", "hd_lx_data hd_fifo", ""),
     "run_nest": ("run", "hd_run_nest", ""),
-    "run_join": ("run", "hd_run_join", "Scaled=1'b1"),
+    "run_join": ("run", "hd_run_join", "Scales=16'h1fff"),
     "burst": ("burst", "hd_burst", ""),
     "mx": ("mx", "hd_mx hd_mac_array hd_mac2 hd_ram hd_nest", "N=2 XmBytes=512 AmWords=32 WmWords=16"),
     "fn": ("f32", "hd_vx_fn", "Lanes=1"),
@@ -67,7 +67,7 @@ def with_sizes(text, package, sizes):
     """Source of a unit and of hd_cfg_pkg with other sizes: parameters of the unit (-chparam of yosys 0.23 fails on
     some), else constants of the package. They may be smaller than any machine is."""
     for name, value in (p.split("=") for p in sizes.split()):
-        text, n = re.subn(rf"(parameter\s+[\w\s]*\b{name}\s*=)[^,\n)]*", rf"\g<1> {value}", text, count=1)
+        text, n = re.subn(rf"(parameter\s+[\w\s\[\]:]*\b{name}\s*=)[^,\n)]*", rf"\g<1> {value}", text, count=1)
         if not n:
             package, n = re.subn(rf"(localparam int unsigned {name} =) \d+;", rf"\g<1> {value};", package, count=1)
         if not n:
