@@ -17,8 +17,8 @@ module hd_am (
 
   // VX: two reads and a write
   input  hd_bus_pkg::word_t   vxa_i, vxb_i, vxw_i,
-  input  logic                vx_go_i,    // see hd_vx
-  input  logic [1:0]          vx_asks_i,
+  input  logic                vx_go_i, vx_end_i,  // see hd_vx
+  input  logic [2:0]          vx_asks_i,
   output logic                vxa_free_o, vxb_free_o, vx_same_o,  // see hd_vx
   output logic                vxw_gnt_o,
   output hd_cfg_pkg::sums_t   vxa_rdata_o, vxb_rdata_o,
@@ -71,7 +71,8 @@ module hd_am (
   assign vxw_gnt_o = vxw_i.req && !mxw_here_q[w_bank];
 
   assign st_gnt_o  = st_i.am && !(mx_i.req && mx_rbank == st_bank) &&
-                     !(vx_go_i && ((vx_asks_i[0] && a_bank == st_bank) || (vx_asks_i[1] && b_bank == st_bank)));
+                     !(vx_go_i && ((vx_asks_i[0] && a_bank == st_bank) || (vx_asks_i[1] && b_bank == st_bank) ||
+                                   (vx_end_i && vx_asks_i[2] && b_bank == st_bank)));
   assign lx_gnt_o  = lx_i.am && !mxw_here_q[lx_bank] &&
                      !(vxw_i.req && w_bank == lx_bank);
 

@@ -37,8 +37,8 @@ module hd_compute (
   localparam int unsigned N = hd_cfg_pkg::N;
   hd_bus_pkg::word_t mx_xm, mx_am, mx_amw_next, xma, xmb, xmw, ama, amb, amw, pm;
   logic              mx_xm_gnt, xma_shared, xmb_shared, xm_same, xmw_gnt;
-  logic              ama_free, amb_free, am_same, amw_gnt, vx_go;
-  logic [1:0]        vx_xm_asks, vx_am_asks;
+  logic              ama_free, amb_free, am_same, amw_gnt, vx_go, vx_end;
+  logic [2:0]        vx_xm_asks, vx_am_asks;
   logic [8*K-1:0]    mx_xm_rdata;
   logic [8*N-1:0]    xma_rdata, xmb_rdata, vx_xm_wdata;
   logic [32*N-1:0]   mx_am_rdata, mx_amw_wdata, ama_rdata, amb_rdata, vx_am_wdata;
@@ -56,7 +56,7 @@ module hd_compute (
   hd_vx u_vx (
     .clk_i, .rst_ni,
     .op_valid_i(vx_op_valid_i), .op_i(vx_op_i), .op_ready_o(vx_op_ready_o), .res_o(vx_res_o),
-    .go_o(vx_go), .xm_asks_o(vx_xm_asks), .am_asks_o(vx_am_asks),
+    .go_o(vx_go), .end_o(vx_end), .xm_asks_o(vx_xm_asks), .am_asks_o(vx_am_asks),
     .mx_xm_i(mx_xm.req), .xma_o(xma), .xma_shared_i(xma_shared), .xma_rdata_i(xma_rdata),
     .xmb_o(xmb), .xmb_shared_i(xmb_shared), .xm_same_i(xm_same), .xmb_rdata_i(xmb_rdata),
     .xmw_o(xmw), .xmw_gnt_i(xmw_gnt),
@@ -72,7 +72,7 @@ module hd_compute (
   hd_xm u_xm (
     .clk_i, .rst_ni,
     .mx_i(mx_xm), .mx_gnt_o(mx_xm_gnt), .mx_rdata_o(mx_xm_rdata),
-    .vx_go_i(vx_go), .vx_asks_i(vx_xm_asks), .vxa_i(xma), .vxa_shared_o(xma_shared), .vxa_rdata_o(xma_rdata), .vxb_i(xmb), .vxb_shared_o(xmb_shared),
+    .vx_go_i(vx_go), .vx_end_i(vx_end), .vx_asks_i(vx_xm_asks), .vxa_i(xma), .vxa_shared_o(xma_shared), .vxa_rdata_o(xma_rdata), .vxb_i(xmb), .vxb_shared_o(xmb_shared),
     .vx_same_o(xm_same), .vxb_rdata_o(xmb_rdata), .vxw_i(xmw), .vxw_gnt_o(xmw_gnt), .vxw_wdata_i(vx_xm_wdata),
     .lx_i, .lx_wdata_i, .lx_be_i, .lx_gnt_o(lx_gnt_o.xm), .st_i, .st_gnt_o(st_gnt_o.xm),
     .st_rdata_o(st_xm_rdata_o)
@@ -81,7 +81,7 @@ module hd_compute (
   hd_am u_am (
     .clk_i, .rst_ni,
     .mx_i(mx_am), .mx_rdata_o(mx_am_rdata), .mxw_next_i(mx_amw_next), .mxw_wdata_i(mx_amw_wdata),
-    .vx_go_i(vx_go), .vx_asks_i(vx_am_asks), .vxa_i(ama), .vxa_free_o(ama_free), .vxa_rdata_o(ama_rdata), .vxb_i(amb), .vxb_free_o(amb_free),
+    .vx_go_i(vx_go), .vx_end_i(vx_end), .vx_asks_i(vx_am_asks), .vxa_i(ama), .vxa_free_o(ama_free), .vxa_rdata_o(ama_rdata), .vxb_i(amb), .vxb_free_o(amb_free),
     .vx_same_o(am_same), .vxb_rdata_o(amb_rdata), .vxw_i(amw), .vxw_gnt_o(amw_gnt), .vxw_wdata_i(vx_am_wdata),
     .lx_i, .lx_wdata_i, .lx_be_i, .lx_gnt_o(lx_gnt_o.am), .st_i, .st_gnt_o(st_gnt_o.am),
     .st_rdata_o(st_am_rdata_o)

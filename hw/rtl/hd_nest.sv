@@ -36,6 +36,11 @@ module hd_nest #(
   logic [24*Streams-1:0] addr_q;                 // of loop 0
   logic [Loops-1:0]     first_q, last_q, more_q; // more: not last, with the loads in here
 
+  (* keep *) logic [Loops-1:0] last_load;  // what last_o is behind a load, which is known late
+
+  always_comb
+    for (int unsigned l = 0; l < Loops; l++) last_load[l] = n_i[CountBits * l +: CountBits] == CountBits'(1);
+
   assign addr_o  = addr_q;
   assign first_o = first_q;
   assign last_o  = last_q;
@@ -46,8 +51,8 @@ module hd_nest #(
       for (int unsigned l = 0; l < Loops; l++) begin
         left_q[l]  = n_i[CountBits * l +: CountBits];
         first_q[l] <= 1'b1;
-        last_q[l]  <= n_i[CountBits * l +: CountBits] == CountBits'(1);
-        more_q[l]  <= n_i[CountBits * l +: CountBits] != CountBits'(1);
+        last_q[l]  <= last_load[l];
+        more_q[l]  <= !last_load[l];
       end
       for (int unsigned i = 0; i < Streams * Loops; i++) at_q[i] = base_i[24 * (i / Loops) +: 24];
       addr_q <= base_i;

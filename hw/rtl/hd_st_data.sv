@@ -56,14 +56,15 @@ module hd_st_data (
 
   // ---- reading XM ------------------------------------------------------------------------------
   logic                  read_q, chunks_ready, chunk_valid, chunk_take;
-  logic [AddrBits-1:0]   read_addr_q;
+  logic [AddrBits-1:OffBits] read_at_q;         // its number
   logic [LeftBits-1:0]   read_left_q;           // chunks, this one included
   logic [1:0]            coming_q;              // granted one and two cycles ago
   logic [1:0]            from_am_q, whole_q;    // of those, from AM; the last of those that become one
   logic [3:0]            of_sat_q, of_part_q;   // of those, what they become, and which part of a chunk
   logic [1:0]            sat_q, part, most;
-  logic [AddrBits+LeftBits-1:0] next;
-  logic                  mem_q, want, granted, whole, last;
+  logic [AddrBits-1:OffBits] at;                // and left: after this chunk
+  logic [LeftBits-1:0]   left;
+  logic                  mem_q, want, granted, whole, last, fresh;
   logic [3:0]            free_q, free;          // room for chunks; without a grant in this cycle
   logic                  any_free_q;            // free_q is not 0
   logic [3:0]            unused_chunks;
@@ -71,13 +72,14 @@ module hd_st_data (
 
   assign free        = free_q + 4'(chunk_take && chunk_valid) + 4'(coming_q[1] && !whole_q[1]);
   assign want        = read_q && any_free_q && !stop_i;
-  assign chunk_o     = {want && !mem_q, want && mem_q, 28'(read_addr_q)};
+  assign chunk_o     = {want && !mem_q, want && mem_q, 28'({read_at_q, {OffBits{1'b0}}})};
   assign granted     = chunk_gnt_i.xm || chunk_gnt_i.am;
   assign last        = read_left_q == LeftBits'(1);
-  assign run_ready_o = {!stop_i && (!read_q || last), !stop_i && !read_q};
+  assign fresh       = !read_q || last;
+  assign run_ready_o = {!stop_i && fresh, !stop_i && !read_q};
   assign most        = {sat_q != hd_isa_pkg::StSatNone && sat_q != hd_isa_pkg::StSatInt16,
                        sat_q != hd_isa_pkg::StSatNone};
-  assign part        = read_addr_q[OffBits+:2] & most;
+  assign part        = read_at_q[OffBits+:2] & most;
   assign whole       = last || part == most;
 
   always_ff @(posedge clk_i) begin
@@ -87,7 +89,7 @@ module hd_st_data (
       free_q     <= 4'(Chunks);
       any_free_q <= 1'b1;
     end else begin
-      if (!read_q || granted) read_q <= !(!read_q || last) || (run_valid_i && !stop_i);
+      if (!read_q || granted) read_q <= !fresh || (run_valid_i && !stop_i);
       coming_q   <= {coming_q[0], granted};
       free_q     <= granted ? free - 4'd1 : free;
       any_free_q <= granted ? free != 4'd1 : free != 4'd0;
@@ -96,17 +98,21 @@ module hd_st_data (
     whole_q   <= {whole_q[0], whole};
     of_sat_q  <= {of_sat_q[1:0], sat_q};
     of_part_q <= {of_part_q[1:0], part};
-    if (!read_q || granted) {read_addr_q, read_left_q} <= next;
+    if (!read_q || granted) {read_at_q, read_left_q} <= {at, left};
     if (!read_q || (granted && last)) {mem_q, sat_q} <= {run_i.mem, run_i.sat};
   end
 
   // Of no run, too, once nothing is left: whether one comes is known late.
   always_comb begin
-    next = {read_addr_q + AddrBits'(AxiBytes), read_left_q - LeftBits'(1)};
-    if (!read_q || last)
-      next = {AddrBits'(run_i.loc << n_grow) & ~AddrBits'(AxiBytes - 1),
-              LeftBits'((25'(run_i.run) + (25'(n_so) & (25'(AxiBytes - 1) >> n_grow)) +
-                         25'((AxiBytes >> n_grow) - 1)) >> (OffBits - 32'(n_grow)))};
+    at   = read_at_q;
+    left = read_left_q;
+    if (fresh) begin
+      at   = (AddrBits - OffBits)'((run_i.loc << n_grow) >> OffBits);
+      left = LeftBits'((25'(run_i.run) + (25'(n_so) & (25'(AxiBytes - 1) >> n_grow)) +
+                        25'((AxiBytes >> n_grow) - 1)) >> (OffBits - 32'(n_grow)));
+    end
+    at   = at + (AddrBits - OffBits)'(!fresh);
+    left = left - LeftBits'(!fresh);
   end
 
   // Saturation: the int32 of a chunk of AM become a quarter or a half of one; what came before of

@@ -35,9 +35,10 @@ module hd_vx (
   // XM reads and write; AM reads and write. A word is asked for in the memory where it lies, so the
   // addresses of both are the same.
   output hd_bus_pkg::word_t   xma_o, xmb_o, xmw_o, ama_o, amb_o, amw_o,
-  // What A and B ask for, XM or AM, if go_o says so in the same cycle: a grant of ST waits for go_o.
-  output logic                go_o,
-  output logic [1:0]          xm_asks_o, am_asks_o,
+  // What reads ask XM and AM for, if go_o says so in the same cycle: A, B, and B if end_o says so, too.
+  // A grant of ST waits for go_o and end_o.
+  output logic                go_o, end_o,
+  output logic [2:0]          xm_asks_o, am_asks_o,
   // A gets XM if it asks, unless MX does (mx_xm_i, late) and has the same bank (xma_shared_i); B likewise,
   // unless A asks for the same bank (xm_same_i). Of AM it is known whether the bank is free.
   input  logic                mx_xm_i, xma_shared_i, xmb_shared_i, xm_same_i,
@@ -84,7 +85,7 @@ module hd_vx (
   assign p = op_i.params;
 
   // ---- the operation in issue -------------------------------------------------------------------
-  logic             run_q, failed_q, two_q, pm_q, to_am_q, tr_q;
+  logic             run_q, failed_q, two_q, b_end_q, pm_q, to_am_q, tr_q;  // b_end: B comes with the end of a sum
   logic             a_xm_q, a_am_q, b_xm_q, b_am_q;  // where A and B are
   logic [2:0]       slot_q;
   logic [Loops-1:0] outer_q, inner;
@@ -180,9 +181,9 @@ module hd_vx (
   );
 
   // ---- issue ------------------------------------------------------------------------------------
-  logic             sum_first, sum_last, room, clear, fail, go, got_a_q, got_b_q, want_b, takes;
+  logic             sum_first, sum_last, room, clear, fail, go, got_a_q, got_b_q, want_b, b_now, takes;
   logic [1:0]       a_may, b_may;
-  (* keep *) logic [1:0] may;  // commit without and with MX: kept, so that mx_xm_i comes last
+  logic [1:0]       may;  // commit without and with MX
   logic             wrong, a_out, b_out, d_out, p_out, p_end;  // out: outside of its memory
   logic [3:0]       ops_q, xm_writers_q, am_writers_q;  // operations in flight; those that write XM, AM
   logic [3:0]       turners_q;                          // and those that transpose
@@ -191,7 +192,8 @@ module hd_vx (
 
   assign sum_first = &(first | outer_q);
   assign sum_last  = &(last | outer_q) && window_q;
-  assign want_b    = two_q && (pairs_q ? window_q : sums_q ? window_q && sum_first : sum_last);
+  assign want_b    = b_now || (b_end_q && sum_last);
+  assign b_now     = two_q && !b_end_q && window_q && (pairs_q || sum_first);
   assign room      = waiting_q < (ResBits + 1)'(Results);
   assign clear     = !((a_xm_q || (two_q && b_xm_q)) && xm_writers_q != 4'(!to_am_q)) &&
                      !((a_am_q || (two_q && b_am_q)) && am_writers_q != 4'(to_am_q)) &&
@@ -209,12 +211,13 @@ module hd_vx (
   assign fail      = run_q && wrong && room;
   assign go        = run_q && !wrong && clear && (room || !sum_last) && !lead_now && in_order;
   assign go_o      = go;
-  assign xm_asks_o = {want_b && b_xm_q && !got_b_q, a_xm_q && !got_a_q};
-  assign am_asks_o = {want_b && b_am_q && !got_b_q, a_am_q && !got_a_q};
-  assign xma_o     = {go && xm_asks_o[0], a_addr};
-  assign ama_o     = {go && am_asks_o[0], a_addr};
-  assign xmb_o     = {go && xm_asks_o[1], b_addr};
-  assign amb_o     = {go && am_asks_o[1], b_addr};
+  assign end_o     = sum_last;
+  assign xm_asks_o = {b_end_q && b_xm_q && !got_b_q, b_now && b_xm_q && !got_b_q, a_xm_q && !got_a_q};
+  assign am_asks_o = {b_end_q && b_am_q && !got_b_q, b_now && b_am_q && !got_b_q, a_am_q && !got_a_q};
+  assign xma_o     = {go && a_xm_q && !got_a_q, a_addr};
+  assign ama_o     = {go && a_am_q && !got_a_q, a_addr};
+  assign xmb_o     = {go && want_b && b_xm_q && !got_b_q, b_addr};
+  assign amb_o     = {go && want_b && b_am_q && !got_b_q, b_addr};
   // Whether the memories grant what go asks for is known beside go: bit 0 if MX does not ask for XM, bit 1
   // if it does.
   assign a_may     = {2{got_a_q}} | (a_xm_q ? {!xma_shared_i, 1'b1} : {2{!a_am_q || ama_free_i}});
@@ -222,19 +225,21 @@ module hd_vx (
                      (b_xm_q ? {2{!(a_xm_q && !got_a_q && xm_same_i)}} & {!xmb_shared_i, 1'b1} :
                       {2{!b_am_q || (amb_free_i && !(a_am_q && !got_a_q && am_same_i))}});
   assign may       = {2{go}} & a_may & b_may;
-  assign commit    = may[mx_xm_i];
   assign pm_o.req  = dw_q ? lead || (commit && pm_next_q != PmNone) : commit && sum_last && pm_q;
   assign pm_o.addr = p_addr + (!dw_q ? 24'd0 : pm_next_q == PmLo ? 24'd1 :
                                pm_next_q == PmHi ? 24'd2 : 24'd0);
 
-  assign load       = !run_q || (commit && &last);
-  assign op_ready_o = takes && (!run_q || (commit && &last));
+  hd_vx_commit u_commit (
+    .may_i(may), .mx_xm_i, .run_i(run_q), .last_i(&last), .takes_i(takes),
+    .commit_o(commit), .load_o(load), .ready_o(op_ready_o)
+  );
+
   assign takes      = !failed_q && ops_q < 4'(Slots);
   assign accept     = op_valid_i && op_ready_o;
   assign push       = fail || (commit && sum_last);
 
   // ---- dw: columns and words of PM --------------------------------------------------------------
-  logic       dw_q, pairs_q, sums_q, single_q, two_words_q, lead, lead_now;  // single_q: the first iteration is a result
+  logic       dw_q, pairs_q, single_q, two_words_q, lead, lead_now;  // single_q: the first iteration is a result
   logic [1:0] head_q, gap_q;                      // columns before the first that ends a window,
   logic [1:0] skip_q, skip_d;                     // between two such, before the next
   logic [1:0] row_q, pm_next_q;
@@ -249,7 +254,6 @@ module hd_vx (
       single_q    <= p.n0 == (pairs ? 16'd2 : 16'd1) && p.n2 == 16'd1;
       two_words_q <= p.n0 == 16'd3 && p.n2 >= 16'd3;
       pairs_q     <= pairs;
-      sums_q      <= sums;
       head_q      <= p.n0[1:0] - (pairs ? 2'd2 : 2'd1);
       gap_q       <= p.sx - (pairs ? 2'd2 : 2'd1);
       skip_q      <= p.n0[1:0] - (pairs ? 2'd2 : 2'd1);
@@ -327,6 +331,13 @@ module hd_vx (
     end
   end
 
+  // A count behind a cycle in which one comes, and one goes. What comes is known late: it chooses.
+  function automatic logic [3:0] counted(input logic [3:0] count, input logic comes, goes);
+    logic [3:0] without;
+    without = count - 4'(goes);
+    counted = comes ? without + 4'd1 : without;
+  endfunction
+
   // ---- results in order: where they go ----------------------------------------------------------
   // {transposed, error, last of its operation, to AM, error code, address}
   logic [32:0]        order [Results];
@@ -361,11 +372,11 @@ module hd_vx (
       got_a_q <= go && !commit && a_may[mx_xm_i];
       got_b_q <= go && !commit && b_may[mx_xm_i] && want_b;
       if (accept) slot_q <= slot_q + 3'd1;
-      ops_q        <= ops_q + 4'(accept) - 4'(end_op);
-      xm_writers_q <= xm_writers_q + 4'(accept && !to_am) - 4'(end_op && !end_to_am);
-      am_writers_q <= am_writers_q + 4'(accept && to_am) - 4'(end_op && end_to_am);
-      turners_q    <= turners_q + 4'(accept && p.d_kind == hd_isa_pkg::VxDestXmTransposed) -
-                      4'(end_op && end_turns);
+      ops_q        <= counted(ops_q, accept, end_op);
+      xm_writers_q <= counted(xm_writers_q, accept && !to_am, end_op && !end_to_am);
+      am_writers_q <= counted(am_writers_q, accept && to_am, end_op && end_to_am);
+      turners_q    <= counted(turners_q, accept && p.d_kind == hd_isa_pkg::VxDestXmTransposed,
+                              end_op && end_turns);
       waiting_q    <= waiting_q + (ResBits + 1)'(push) - (ResBits + 1)'(pop);
       order_w_q    <= order_w_q + ResBits'(push);
       order_r_q    <= order_r_q + ResBits'(pop);
@@ -373,6 +384,7 @@ module hd_vx (
     if (waiting_q == (ResBits + 1)'(pop)) oldest_q <= entry;
     else if (pop) oldest_q <= order[order_r_q + ResBits'(1)];
     if (load) begin
+      b_end_q <= p.alu != hd_isa_pkg::VxAluA && !pairs && !sums;
       two_q   <= p.alu != hd_isa_pkg::VxAluA || pairs || sums;
       pm_q    <= p.use_bias || p.scale_pm || p.a_kind >= hd_isa_pkg::VxKindPmInt32 ||
                  (p.alu != hd_isa_pkg::VxAluA && p.b_kind >= hd_isa_pkg::VxKindPmInt32);

@@ -16,8 +16,8 @@ module hd_xm (
 
   // VX reads and write, addresses in vectors of N bytes
   input  hd_bus_pkg::word_t   vxa_i, vxb_i, vxw_i,
-  input  logic                vx_go_i,    // see hd_vx
-  input  logic [1:0]          vx_asks_i,
+  input  logic                vx_go_i, vx_end_i,  // see hd_vx
+  input  logic [2:0]          vx_asks_i,
   output logic                vxa_shared_o, vxb_shared_o, vx_same_o,  // see hd_vx
   output logic                vxw_gnt_o,
   output hd_cfg_pkg::vec_t    vxa_rdata_o, vxb_rdata_o,
@@ -69,7 +69,8 @@ module hd_xm (
   assign vxa_gnt      = vxa_i.req && !(mx_i.req && vxa_shared_o);
   assign vxb_gnt      = vxb_i.req && !(mx_i.req && vxb_shared_o) && !(vxa_i.req && vx_same_o);
   assign st_gnt_o  = st_i.xm && !(mx_i.req && mx_bank == st_bank) &&
-                     !(vx_go_i && ((vx_asks_i[0] && a_bank == st_bank) || (vx_asks_i[1] && b_bank == st_bank)));
+                     !(vx_go_i && ((vx_asks_i[0] && a_bank == st_bank) || (vx_asks_i[1] && b_bank == st_bank) ||
+                                   (vx_end_i && vx_asks_i[2] && b_bank == st_bank)));
   assign vxw_gnt_o = vxw_i.req;
   assign lx_gnt_o  = lx_i.xm && !(vxw_i.req && w_bank == lx_bank);
 
