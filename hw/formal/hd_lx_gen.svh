@@ -8,7 +8,7 @@
 // mutant: s/else if (row_end < run_end) hi = row_end\[23:0\]/else if (row_end <= run_end) hi = row_end[23:0] - 24'd1/
 // mutant: s/y_q >= 34'(signed'({1'b0, at_q.rows}))/y_q > 34'(signed'({1'b0, at_q.rows}))/
 // mutant: s/33'(b_ext_q) + 33'(b_len) > /33'(b_ext_q) > /
-// mutant: s/b_ext_q  <= ext + 32'(lo)/b_ext_q  <= ext/
+// mutant: s/b_ext_q  <= ext - skipped/b_ext_q  <= ext/
 
   `ASSUME(Held, $stable(seg_i))
   (* hierconn *) logic [4:0] \u_bursts.open_q ;
@@ -34,7 +34,7 @@
       c_seg_f   <= b_seg_q;
     end
   end
-  `ASSERT(PartB, !b_valid_q || (b_lo_q <= b_hi_q && b_ext_q == b_first_f + 32'(b_lo_q)))
+  `ASSERT(PartB, !b_valid_q || (b_lo_q <= b_hi_q && (b_lo_q == b_hi_q || b_ext_q == b_first_f + 32'(b_lo_q))))
   logic [23:0] c_len_f;
   logic [31:0] c_at_f;
   logic [63:0] c_begin_f;

@@ -1,5 +1,5 @@
 // Properties of hd_skid: no word is lost, made twice, changed or overtaken.
-// mutant: s/skid_d = data_i/skid_d = skid_q/
+// mutant: s/if (!full_q) skid_q <= data_i/if (full_q) skid_q <= data_i/
 // mutant: s/valid_d = full_q || valid_i/valid_d = valid_i/
 
   // Words inside, counted at the ports.

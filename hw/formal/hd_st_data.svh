@@ -6,6 +6,8 @@
 // mutant: s/beat_q <= burst_end ? 8'd0 : beat_q + 8'd1/beat_q <= beat_q + 8'd1/
 // mutant: s/out_last_q  <= burst_end/out_last_q  <= beat_q == burst_len_i - 8'd1/
 
+  // hd_xm and hd_am grant what is asked for.
+  `DUTY(GrantAsked, (!chunk_gnt_i.xm || chunk_o.xm) && (!chunk_gnt_i.am || chunk_o.am))
   `ASSUME(BurstHeld, !$past(burst_valid_i && !burst_ready_o) ||
                      (burst_valid_i && $stable(burst_len_i)))
 
@@ -24,4 +26,5 @@
   `ASSERT(TakenHasBeat, !burst_ready_o || burst_valid_i)
 
   // Chunks on their way always have room.
+  `ASSERT(ChunksAgree, chunk_valid == (unused_chunks != 4'd0))
   `ASSERT(Room, 5'(unused_chunks) + 5'(coming_q[0]) + 5'(coming_q[1]) <= 5'(Chunks))
