@@ -12,9 +12,9 @@
 #= vx_cycles             1           1           1           2           1           1  cycles that a vector takes in VX, which has n / vx_cycles lanes
 #= functions             1           1           1           0           0           0  1: VX has functions (exp, 1/x, tanh, ...) on each of its lanes
 #= queue_ops            16          16          16          16          16           4  operations that wait in a unit's queue
-#= clock_mhz           207         207         207         211         214         207  clock of times in reports: what timing supports, else assumed (base's)
-#= lut               49969       89275      187432       29353       62043       87262  area by the fitted table (docs/explore.md): LUT
-#= ff                35959       59692      109907       24967       50286       55418  flip-flops
+#= clock_mhz           247         253         253         246         253         253  clock of times in reports: what timing supports, else assumed (base's)
+#= lut               47285       84902      179918       27992       57129       81443  area by the fitted table (docs/explore.md): LUT
+#= ff                36434       60379      111066       24863       47017       52241  flip-flops
 #= dsp                 139         339         931          75         243         627  DSP48E2
 #= bram               50.5       162.5       514.5        42.5        98.5       146.5  block RAM of 36 Kbit
 #= uram                  0           0           0           0           0          48  UltraRAM
