@@ -14,8 +14,8 @@ import collections, json, math, os, re, subprocess, sys, time
 import hashlib
 import synth
 
-# The named ones, whose netlists `make synth` leaves, and three that move K, the port, banks and queues apart.
-DESIGNS = ["tiny", "base", "nano", "lean",
+# The named ones, whose netlists `make synth` leaves, and four that move K, the port, banks and queues apart.
+DESIGNS = ["tiny", "base", "nano", "lean", "tiny:queue_ops=4",
            "tiny:k=32,axi_bits=128,xm_banks=4,xm_bytes=65536,wm_bytes=262144,am_bytes=65536",
            "tiny:k=16,axi_bits=256,xm_banks=2,am_bytes=65536,queue_ops=8",
            "tiny:axi_bits=512,xm_banks=16,xm_bytes=262144,wm_bytes=131072,pm_bytes=32768"]
@@ -194,7 +194,9 @@ def choose(samples, allowed):
         if got and got[0] < best[0] - 1e-5:
             best = got
     while best[0] > 0.002 and len(best[1]) < min(MOST_TERMS, max(2, len(samples) - 2)):
-        tries = [fitted([*best[1], t], samples, weight) for t in allowed if t not in best[1]]
+        # Two together where one is not enough: the best of one need not be one of them.
+        bases = [best[1]] if len(best[1]) > 1 else [["one"], *([t] for t in allowed)]
+        tries = [fitted([*base, t], samples, weight) for base in bases for t in allowed if t not in base]
         better = min((t for t in tries if t), default=None, key=lambda t: round(t[0], 5))
         if not better or better[0] > best[0] * 0.67:
             break

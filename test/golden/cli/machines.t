@@ -13,10 +13,10 @@
 #= functions             1           1           1           0           0           0  1: VX has functions (exp, 1/x, tanh, ...) on each of its lanes
 #= queue_ops            16          16          16          16          16           4  operations that wait in a unit's queue
 #= clock_mhz           247         253         253         246         253         253  clock of times in reports: what timing supports, else assumed (base's)
-#= lut               47285       84902      179918       27992       57129       81443  area by the fitted table (docs/explore.md): LUT
-#= ff                36434       60379      111066       24863       47017       52241  flip-flops
+#= lut               47299       83994      177968       28397       55847       72829  area by the fitted table (docs/explore.md): LUT
+#= ff                36388       61593      115873       25024       46534       50725  flip-flops
 #= dsp                 139         339         931          75         243         627  DSP48E2
-#= bram               50.5       162.5       514.5        42.5        98.5       146.5  block RAM of 36 Kbit
+#= bram               50.5       162.5       514.5        42.5        98.5       145.5  block RAM of 36 Kbit
 #= uram                  0           0           0           0           0          48  UltraRAM
 #= timing_mhz (make synth)  clock that timing supports by `make synth`, over the range of its delays
 #= fingerprint  0x3f10677c  0x50a90847  0x191bd456  0x77c0f60a  0x92e0f193  0x67a73ca8  of all parameters that a program depends on
