@@ -12,7 +12,10 @@
 // Stalls: no beat; OpenBursts are open, the records are full, AR is not taken.
 `include "hd_assert.svh"
 
-module hd_lw (
+module hd_lw #(
+  // Bytes of a word of WM, of PM and of TM, powers of two: a bit for each shift that there is.
+  parameter int unsigned Scales = hd_cfg_pkg::N * hd_cfg_pkg::K | hd_cfg_pkg::N * 8 | hd_isa_pkg::TmWordBytes
+) (
   input  logic                  clk_i, rst_ni, stop_i,
   output logic                  drained_o,
   input  hd_bus_pkg::segments_t seg_i,
@@ -114,9 +117,6 @@ module hd_lw (
       op_bad = hd_reg_pkg::ErrRange;
     if (op_i.code != hd_isa_pkg::LwLoad) op_bad = hd_reg_pkg::ErrEncoding;
   end
-
-  localparam logic [15:0] Scales = 16'd1 << (OffBits + WmPartBits) | 16'd1 << (OffBits + PmPartBits) |
-                                   16'd1 << (OffBits + TmPartBits);  // what scale_i can be
 
   hd_runs #(.KeepBits($bits(joined)), .Scales(Scales)) u_runs (
     .clk_i(clk), .rst_ni, .stop_i,

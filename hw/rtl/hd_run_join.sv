@@ -10,7 +10,7 @@
 // Throughput: an operation in as many cycles.
 // Stalls: never.
 module hd_run_join #(
-  parameter logic [15:0] Scales = 16'd0  // bit s: scale_i may be s; none: a unit of run is a byte of DRAM
+  parameter int unsigned Scales = 0  // bit s: scale_i may be s; none: a unit of run is a byte of DRAM
 ) (
   input  logic              clk_i,
 
@@ -49,7 +49,7 @@ module hd_run_join #(
 
   assign ready_o = !fits;
 
-  if (Scales != 16'd0) begin : gen_scaled
+  if (Scales != 0) begin : gen_scaled
     logic [15:0] scale_q;  // one bit
     logic [35:0] reach_q, next;
     assign reach = reach_q;

@@ -11,7 +11,7 @@
 
 module hd_runs #(
   parameter int unsigned KeepBits = 32,
-  parameter logic [15:0] Scales   = 16'd0  // see hd_run_join
+  parameter int unsigned Scales   = 0  // see hd_run_join
 ) (
   input  logic                clk_i, rst_ni, stop_i,
 

@@ -1,7 +1,9 @@
 // Whether VX commits an iteration: the end of a path through MX and the grants of XM. It stands apart,
 // so that what comes late passes one LUT, whatever the synthesis does with what is known before.
 //
+// Guarantees: commit_o and load_o as may_i says for the request that there is.
 // Latency: none, combinational.
+// Throughput: an iteration a cycle.
 // Stalls: never.
 module hd_vx_commit (
   input  logic [1:0] may_i,     // commit without and with a request of MX for XM
