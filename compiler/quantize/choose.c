@@ -172,6 +172,10 @@ static const char *weighted(struct chooser *c, int node) {
         const struct hd_tensor *x = &c->g->tensors[n->in[i]];
         if (!x->known || x->dtype != HD_F32) return "an operand is not f32, or of unknown shape";
         if (x->rank < 2) return "an operand is a vector";
+        const struct hd_node *maker = x->producer < 0 ? NULL : &c->g->nodes[x->producer];
+        if (n->op == HD_IR_gemm && maker && maker->op == HD_IR_dequantize &&
+            c->g->tensors[maker->in[0]].data)
+            return "it has factors beside weights that are integers: they would be rounded twice";
     }
     for (int i = 0; i < 2; i++) {
         want(c, n->in[i]);
