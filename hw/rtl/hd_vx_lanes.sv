@@ -206,7 +206,7 @@ module hd_vx_lanes (
   logic [SlotBits-1:0] s3_d, s9_d, s9_q, s13_d;
   // What the slots of elements 3, 9 and 13 say. Read a cycle before, with what comes back there.
   logic                raw3_q, two3_q;           // A is binary32; there is a B
-  logic                add9_q, sub9_q, sum12, sum13_q;  // the alu adds or subtracts, subtracts
+  logic                add9_q, sub9_q, sum12;  // the alu adds or subtracts, subtracts
   logic                fn9_q;                    // a function comes before the alu
   enum logic [1:0] {FromPick, FromSum, FromProd, FromFn} from13_q;  // whence the result is
   logic                back9_d, back13_d;        // from the function in the next cycle
@@ -261,7 +261,6 @@ module hd_vx_lanes (
     add9_q   <= alu[s9_d] == hd_isa_pkg::VxAluAdd || alu[s9_d] == hd_isa_pkg::VxAluSub;
     sub9_q   <= alu[s9_d] == hd_isa_pkg::VxAluSub;
     fn9_q    <= fn[s_q[8]] != hd_isa_pkg::VxFnNone && alu[s_q[8]] == hd_isa_pkg::VxAluMul;
-    sum13_q   <= sum12;
     from13_q  <= back13_d ? FromFn : alu[s_q[12]] == hd_isa_pkg::VxAluMul ? FromProd :
                  sum12 ? FromSum : FromPick;
     fn_behind <= HasFn && rst_ni && v_q[12] && fn[s_q[12]] != hd_isa_pkg::VxFnNone &&
@@ -480,7 +479,7 @@ module hd_vx_lanes (
     assign back13_d  = fn_v_q[FnDepth-1] && alu[back_slot] != hd_isa_pkg::VxAluMul;
 
     logic [2:0] what9_q, what13_q;  // the function of fn_before, of fn_behind
-    logic       mul9_q;
+    logic       mul9_q, sum13_q;
 
     always_ff @(posedge clk_i) begin
       fn_back9  <= rst_ni && back9_d;
@@ -488,6 +487,7 @@ module hd_vx_lanes (
       mul9_q    <= alu[s9_d] == hd_isa_pkg::VxAluMul;
       what9_q   <= fn[s_q[8]];
       what13_q  <= fn[s_q[12]];
+      sum13_q   <= sum12;
       fn_v_q    <= rst_ni ? {fn_v_q[FnDepth-2:1], fn_before || fn_behind} : '0;
       fn_s_q[1] <= fn_behind ? s_q[13] : s_q[9];
       for (int unsigned i = 2; i < FnDepth; i++) fn_s_q[i] <= fn_s_q[i - 1];
