@@ -37,7 +37,7 @@ COMMANDS = [  # {w}: the work folder
     f"bench {NET} --json {{w}}/bench.json",
     f"bench memory {NET} --json {{w}}/bench_memory.json",
     f"bench gpu {NET} --device cuda --json {{w}}/bench_gpu.json",
-    f"bench estimate {NET} --machine tiny --json {{w}}/estimate.json",
+    f"bench estimate {NET} --json {{w}}/estimate.json",
     "bench tiny --devices iss --json {w}/bench_tiny.json",
     f"bench zoo {NET} --json {{w}}/bench_zoo.json",
     "bench encoder --json {w}/bench_machine.json",  # as bench machine, which takes minutes

@@ -291,8 +291,8 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
             if (cycles[plan] < cycles[next]) next = plan;
         int64_t coarse = cycles[next];
         if (coarse > near) break;
-        for (int plan = 0; plan < plans; plan++) /* many cuts make the same plan */
-            if (cycles[plan] == coarse) cycles[plan] = INT64_MAX;
+        for (int plan = 0; plan < plans; plan++) /* many cuts make nearly the same plan */
+            if (plan == next || (!brief && cycles[plan] == coarse)) cycles[plan] = INT64_MAX;
         if (!brief && tried[next % CHAINS]++ >= most) continue;
         for (int ordered = 0; ordered < ways; ordered++) {
             struct attempt *t = &a.of[a.n++];

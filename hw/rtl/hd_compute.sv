@@ -72,7 +72,8 @@ module hd_compute (
   hd_xm u_xm (
     .clk_i, .rst_ni,
     .mx_i(mx_xm), .mx_gnt_o(mx_xm_gnt), .mx_rdata_o(mx_xm_rdata),
-    .vx_go_i(vx_go), .vx_end_i(vx_end), .vx_asks_i(vx_xm_asks), .vxa_i(xma), .vxa_shared_o(xma_shared), .vxa_rdata_o(xma_rdata), .vxb_i(xmb), .vxb_shared_o(xmb_shared),
+    .vx_go_i(vx_go), .vx_end_i(vx_end), .vx_asks_i(vx_xm_asks),
+    .vxa_i(xma), .vxa_shared_o(xma_shared), .vxa_rdata_o(xma_rdata), .vxb_i(xmb), .vxb_shared_o(xmb_shared),
     .vx_same_o(xm_same), .vxb_rdata_o(xmb_rdata), .vxw_i(xmw), .vxw_gnt_o(xmw_gnt), .vxw_wdata_i(vx_xm_wdata),
     .lx_i, .lx_wdata_i, .lx_be_i, .lx_gnt_o(lx_gnt_o.xm), .st_i, .st_gnt_o(st_gnt_o.xm),
     .st_rdata_o(st_xm_rdata_o)
@@ -81,7 +82,8 @@ module hd_compute (
   hd_am u_am (
     .clk_i, .rst_ni,
     .mx_i(mx_am), .mx_rdata_o(mx_am_rdata), .mxw_next_i(mx_amw_next), .mxw_wdata_i(mx_amw_wdata),
-    .vx_go_i(vx_go), .vx_end_i(vx_end), .vx_asks_i(vx_am_asks), .vxa_i(ama), .vxa_free_o(ama_free), .vxa_rdata_o(ama_rdata), .vxb_i(amb), .vxb_free_o(amb_free),
+    .vx_go_i(vx_go), .vx_end_i(vx_end), .vx_asks_i(vx_am_asks),
+    .vxa_i(ama), .vxa_free_o(ama_free), .vxa_rdata_o(ama_rdata), .vxb_i(amb), .vxb_free_o(amb_free),
     .vx_same_o(am_same), .vxb_rdata_o(amb_rdata), .vxw_i(amw), .vxw_gnt_o(amw_gnt), .vxw_wdata_i(vx_am_wdata),
     .lx_i, .lx_wdata_i, .lx_be_i, .lx_gnt_o(lx_gnt_o.am), .st_i, .st_gnt_o(st_gnt_o.am),
     .st_rdata_o(st_am_rdata_o)

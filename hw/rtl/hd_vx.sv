@@ -530,5 +530,9 @@ module hd_vx (
   `ASSERT(ReadyIsNotEmpty, ready_q == (fifo_w_q != fifo_r_q || full_q))
   `ASSERT(ResultsInOrder, !res_valid || waiting_q != '0)
   `ASSERT(WaitingInRange, waiting_q <= (ResBits + 1)'(Results))
+  // What ST is told of reads, and the reads themselves.
+  `ASSERT(AsksAgree, {xmb_o.req, xma_o.req, amb_o.req, ama_o.req} ==
+                     ({4{go_o}} & {xm_asks_o[1] || (end_o && xm_asks_o[2]), xm_asks_o[0],
+                                   am_asks_o[1] || (end_o && am_asks_o[2]), am_asks_o[0]}))
   `ASSERT(OneOperandPort, !(xma_o.req && ama_o.req) && !(xmb_o.req && amb_o.req))
 endmodule

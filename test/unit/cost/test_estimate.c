@@ -119,6 +119,33 @@ static void only_what_depends_waits(void **state) {
     assert_in_range(behind, alone + ITERATIONS - 20, alone + ITERATIONS + 40);
 }
 
+/* LX waits for words that VX writes to the bank that it fills. The load that fills it need not be
+ * the last that began: that one is still behind it. */
+static void results_hold_up_the_load_at_hand(void **state) {
+    (void)state;
+    enum { BANK = 4096, VECTORS = 400 };
+    int64_t took[3];
+    for (int i = 0; i < 3; i++) {
+        struct list l;
+        make_list(&l, "tiny", 64);
+        load(&l, 0, 7 * BANK, BANK, 1, BANK);
+        if (i == 2) load(&l, 0, 0, 8, 1, 8);
+        begin(&l, HD_OP_vx_map);
+        hd_ops_set(&l.s, HD_F_vx_a_kind, HD_V_vx_kind_zero);
+        hd_ops_set(&l.s, HD_F_vx_b_kind, HD_V_vx_kind_zero);
+        hd_ops_set(&l.s, HD_F_vx_d_kind, HD_V_vx_dest_xm);
+        hd_ops_set(&l.s, HD_F_vx_n0, VECTORS), hd_ops_set(&l.s, HD_F_vx_n1, 1);
+        hd_ops_set(&l.s, HD_F_vx_n2, 1), hd_ops_set(&l.s, HD_F_vx_n3, 1);
+        l.s.ops[l.s.n_ops - 1].writes_banks = 1u << (i ? 7 : 3);
+        end(&l);
+        took[i] = cycles(&l);
+        drop_list(&l);
+    }
+    /* VX begins before the first data come */
+    assert_in_range(took[1], took[0] + VECTORS - 100, took[0] + VECTORS);
+    assert_in_range(took[2], took[1], took[1] + 80); /* it comes behind */
+}
+
 /* A product waits for the last load that wrote what it reads, not for later ones. */
 static void a_wait_that_is_implied_is_left_out(void **state) {
     (void)state;
@@ -143,6 +170,7 @@ int main(void) {
                                        cmocka_unit_test(stores_wait_in_the_queue),
                                        cmocka_unit_test(a_load_asks_behind_padding),
                                        cmocka_unit_test(only_what_depends_waits),
+                                       cmocka_unit_test(results_hold_up_the_load_at_hand),
                                        cmocka_unit_test(a_wait_that_is_implied_is_left_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
