@@ -223,15 +223,20 @@ static void begin_vx(struct timing *t, const struct hd_slot_op *op, double begin
 static void hold_load(struct timing *t, const struct hd_slot_op *by, double words) {
     const double end = t->c.free[by->unit];
     struct hd_writer *w = &t->c.writer[by->unit == HD_UNIT_vx];
-    *w = (struct hd_writer){t->now, end, words / (end - t->now), by->writes_banks};
+    const double late = by->unit == HD_UNIT_vx ? t->vx_drains : 0; /* a word is read to written */
+    *w = (struct hd_writer){t->now + late, end + late, words / (end - t->now), by->writes_banks};
     const double *done = t->c.done[HD_UNIT_lx];
     int k = t->next[HD_UNIT_lx] - 1;
     if (k < 0 || t->c.filled[HD_UNIT_lx] <= t->now) return;
     while (k > 0 && (done[k - 1] < 0 || done[k - 1] > t->now)) k--; /* whose data come now */
-    double wait = hd_channels_wait(w, t->s->ops[t->s->by_number[HD_UNIT_lx][k]].writes_banks,
-                                   t->now, t->c.filled[HD_UNIT_lx]);
-    for (; k < t->next[HD_UNIT_lx]; k++)
+    double from = t->now, wait = 0;
+    for (; k < t->next[HD_UNIT_lx]; k++) { /* and those that come before VX (MX) is done */
+        const double to = done[k] > 0 ? done[k] : t->c.filled[HD_UNIT_lx];
+        const uint64_t fills = t->s->ops[t->s->by_number[HD_UNIT_lx][k]].writes_banks;
+        wait += hd_channels_wait(w, fills, from + wait, to + wait);
         if (done[k] > 0) t->c.done[HD_UNIT_lx][k] += wait;
+        from = to;
+    }
     const struct hd_ends *asked = &t->c.reads.of[HD_UNIT_lx];
     double last = asked->of[(asked->next + HD_N_open_bursts - 1) % HD_N_open_bursts];
     if (last > t->now) t->c.reads.data += wait;
