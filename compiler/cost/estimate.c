@@ -95,9 +95,8 @@ static bool turns(const struct hd_slot_op *op) {
 
 /* Last iteration of a vector operation to done. */
 static int64_t vector_done(const struct timing *t, const struct hd_slot_op *op) {
-    bool turned = turns(op);
     return HD_T_vx_write + vector_late(t, op) + t->s->lo->m->vx_cycles - 1 +
-           (turned ? t->s->lo->m->n + HD_T_vx_transpose - 1 : 0);
+           (turns(op) ? t->s->lo->m->n + HD_T_vx_transpose - 1 : 0);
 }
 
 /* A vector operation that reads XM begins when the one before that writes XM has drained; so with
@@ -219,28 +218,27 @@ static void begin_vx(struct timing *t, const struct hd_slot_op *op, double begin
 }
 
 /* LX waits a cycle for each of so many words that MX (VX) writes to the bank that it fills, and the
- * channel with it if its data are under way: not for padding. */
+ * channel with it if its data are under way: not for padding. VX writes a word so long after it has
+ * read it that its last words meet the load behind. */
 static void hold_load(struct timing *t, const struct hd_slot_op *by, double words) {
-    const double end = t->c.free[by->unit];
+    const double took = t->c.free[by->unit] - t->now;
+    const double from = t->now + (by->unit == HD_UNIT_vx ? t->vx_drains : 0);
     struct hd_writer *w = &t->c.writer[by->unit == HD_UNIT_vx];
-    const double late = by->unit == HD_UNIT_vx ? t->vx_drains : 0; /* a word is read to written */
-    *w = (struct hd_writer){t->now + late, end + late, words / (end - t->now), by->writes_banks};
-    const double *done = t->c.done[HD_UNIT_lx];
+    double *done = t->c.done[HD_UNIT_lx], *filled = &t->c.filled[HD_UNIT_lx], wait = 0;
     int k = t->next[HD_UNIT_lx] - 1;
-    if (k < 0 || t->c.filled[HD_UNIT_lx] <= t->now) return;
-    while (k > 0 && (done[k - 1] < 0 || done[k - 1] > t->now)) k--; /* whose data come now */
-    double from = t->now, wait = 0;
-    for (; k < t->next[HD_UNIT_lx]; k++) { /* and those that come before VX (MX) is done */
-        const double to = done[k] > 0 ? done[k] : t->c.filled[HD_UNIT_lx];
-        const uint64_t fills = t->s->ops[t->s->by_number[HD_UNIT_lx][k]].writes_banks;
-        wait += hd_channels_wait(w, fills, from + wait, to + wait);
-        if (done[k] > 0) t->c.done[HD_UNIT_lx][k] += wait;
-        from = to;
+    *w = (struct hd_writer){from, from + took, words / took, by->writes_banks};
+    if (*filled <= t->now) return;
+    while (k > 0 && (done[k - 1] < 0 || done[k - 1] > t->now)) k--;       /* whose data come now */
+    for (double at = t->now, to; k < t->next[HD_UNIT_lx]; k++, at = to) { /* ... and behind it */
+        to = done[k] > 0 ? done[k] : *filled;
+        wait += hd_channels_wait(w, t->s->ops[t->s->by_number[HD_UNIT_lx][k]].writes_banks,
+                                 at + wait, to + wait);
+        if (done[k] > 0) done[k] += wait;
     }
     const struct hd_ends *asked = &t->c.reads.of[HD_UNIT_lx];
-    double last = asked->of[(asked->next + HD_N_open_bursts - 1) % HD_N_open_bursts];
-    if (last > t->now) t->c.reads.data += wait;
-    t->c.filled[HD_UNIT_lx] += wait;
+    if (asked->of[(asked->next + HD_N_open_bursts - 1) % HD_N_open_bursts] > t->now)
+        t->c.reads.data += wait;
+    *filled += wait;
 }
 
 static void begin_mx(struct timing *t, const struct hd_slot_op *op) {
@@ -258,10 +256,9 @@ static void begin_mx(struct timing *t, const struct hd_slot_op *op) {
 
 /* The store that began last, beside MX and VX. */
 static void begin_store(struct timing *t, const struct hd_slot_op *op) {
-    const struct hd_slot_op *mx = at_work(t, HD_UNIT_mx);
+    const struct hd_slot_op *mx = at_work(t, HD_UNIT_mx), *vx = at_work(t, HD_UNIT_vx);
     int k = t->next[HD_UNIT_st] - 1;
     if (mx && mx->reads_banks & op->reads_banks) hold_for_mx(t, k, mx);
-    const struct hd_slot_op *vx = at_work(t, HD_UNIT_vx);
     if (vx && vx->reads_banks & op->reads_banks) hold_for_vx(t, k);
 }
 
@@ -323,8 +320,7 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
         begin_store(t, op);
         done = t->c.done[u][k];
     }
-    if (k > 0 && done < t->c.done[u][k - 1]) done = t->c.done[u][k - 1];
-    t->c.done[u][k] = done;
+    t->c.done[u][k] = k > 0 ? hd_later(done, t->c.done[u][k - 1]) : done;
 }
 
 /* That are known: those with room in the buffer, and the one whose last words wait for issue. */

@@ -119,6 +119,19 @@ static void only_what_depends_waits(void **state) {
     assert_in_range(behind, alone + ITERATIONS - 20, alone + ITERATIONS + 40);
 }
 
+/* VX writes so many words of a bank, beside LX; of zeros, or of what is at the start of XM. */
+static void fill_bank(struct list *l, int vectors, int bank, int a_kind) {
+    begin(l, HD_OP_vx_map);
+    hd_ops_set(&l->s, HD_F_vx_a_kind, a_kind);
+    hd_ops_set(&l->s, HD_F_vx_b_kind, HD_V_vx_kind_zero);
+    hd_ops_set(&l->s, HD_F_vx_d_kind, HD_V_vx_dest_xm);
+    hd_ops_set(&l->s, HD_F_vx_n0, vectors), hd_ops_set(&l->s, HD_F_vx_n1, 1);
+    hd_ops_set(&l->s, HD_F_vx_n2, 1), hd_ops_set(&l->s, HD_F_vx_n3, 1);
+    if (a_kind != HD_V_vx_kind_zero) hd_ops_touch(&l->s, HD_SPACE_XM, 0, l->m.n, false);
+    l->s.ops[l->s.n_ops - 1].writes_banks = 1u << bank;
+    end(l);
+}
+
 /* LX waits for words that VX writes to the bank that it fills. The load that fills it need not be
  * the last that began: that one is still behind it. */
 static void results_hold_up_the_load_at_hand(void **state) {
@@ -130,20 +143,32 @@ static void results_hold_up_the_load_at_hand(void **state) {
         make_list(&l, "tiny", 64);
         load(&l, 0, 7 * BANK, BANK, 1, BANK);
         if (i == 2) load(&l, 0, 0, 8, 1, 8);
-        begin(&l, HD_OP_vx_map);
-        hd_ops_set(&l.s, HD_F_vx_a_kind, HD_V_vx_kind_zero);
-        hd_ops_set(&l.s, HD_F_vx_b_kind, HD_V_vx_kind_zero);
-        hd_ops_set(&l.s, HD_F_vx_d_kind, HD_V_vx_dest_xm);
-        hd_ops_set(&l.s, HD_F_vx_n0, VECTORS), hd_ops_set(&l.s, HD_F_vx_n1, 1);
-        hd_ops_set(&l.s, HD_F_vx_n2, 1), hd_ops_set(&l.s, HD_F_vx_n3, 1);
-        l.s.ops[l.s.n_ops - 1].writes_banks = 1u << (i ? 7 : 3);
-        end(&l);
+        fill_bank(&l, VECTORS, i ? 7 : 3, HD_V_vx_kind_zero);
         took[i] = cycles(&l);
         drop_list(&l);
     }
     /* VX begins before the first data come */
     assert_in_range(took[1], took[0] + VECTORS - 100, took[0] + VECTORS);
     assert_in_range(took[2], took[1], took[1] + 80); /* it comes behind */
+}
+
+/* VX ends its reads while the second load's data come. Its last words fill the bank of the third,
+ * which has asked for its first data by then. */
+static void results_hold_up_the_next_load(void **state) {
+    (void)state;
+    enum { BANK = 4096, FIRST = 800, SECOND = 400 };
+    int64_t took[2];
+    for (int same = 0; same < 2; same++) {
+        struct list l;
+        make_list(&l, "tiny", 64);
+        load(&l, 0, 0, FIRST, 1, FIRST);
+        load(&l, 0, BANK, SECOND, 1, SECOND);
+        load(&l, 0, 7 * BANK, 400, 1, 400);
+        fill_bank(&l, 45, same ? 7 : 3, HD_V_vx_kind_xm_int8);
+        took[same] = cycles(&l);
+        drop_list(&l);
+    }
+    assert_in_range(took[1], took[0] + 10, took[0] + 20);
 }
 
 /* A product waits for the last load that wrote what it reads, not for later ones. */
@@ -171,6 +196,7 @@ int main(void) {
                                        cmocka_unit_test(a_load_asks_behind_padding),
                                        cmocka_unit_test(only_what_depends_waits),
                                        cmocka_unit_test(results_hold_up_the_load_at_hand),
+                                       cmocka_unit_test(results_hold_up_the_next_load),
                                        cmocka_unit_test(a_wait_that_is_implied_is_left_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
