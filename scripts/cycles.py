@@ -61,12 +61,18 @@ def prepared(heddle, name, folder, work):
 
 
 def networks(folders):
+    """Names and folders. A name that was there before has its top folder in front."""
+    seen = set()
     for shared in folders:
         for top, below, files in os.walk(shared):
             below[:] = sorted(b for b in below if not b.startswith(("_", "test_data")))
             if "model.onnx" in files:
                 name = os.path.relpath(top, shared)
-                yield os.path.basename(os.path.abspath(top)) if name == "." else name, top
+                name = os.path.basename(os.path.abspath(top)) if name == "." else name
+                if name in seen:
+                    name = os.path.basename(os.path.abspath(shared)) + "/" + name
+                seen.add(name)
+                yield name, top
 
 
 def measure(args):

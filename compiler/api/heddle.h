@@ -159,6 +159,10 @@ HD_API int hd_training_n_results(const hd_training *t);
 HD_API const char *hd_training_result(const hd_training *t, int i); /* its name; NULL = none such */
 HD_API size_t hd_training_input_bytes(const hd_training *t, int i); /* 0 = none such */
 HD_API int64_t hd_training_steps(const hd_training *t);             /* that were taken */
+/* The factor of the loss in the next step; with scale_steps, steps that changed nothing, since a
+ * gradient was too large for the precision: those of a loaded checkpoint too. Else 0. */
+HD_API double hd_training_loss_scale(const hd_training *t);
+HD_API int64_t hd_training_skipped(const hd_training *t);
 /* The weights, to the constants of net that have their names. */
 HD_API hd_status hd_training_weights(hd_ctx *ctx, const hd_training *t, hd_net *net);
 /* All state: what follows a load has the bits of what would have followed the save. */

@@ -112,6 +112,14 @@ int64_t hd_training_steps(const hd_training *t) {
     return hd_trainer_steps(inside(t));
 }
 
+double hd_training_loss_scale(const hd_training *t) {
+    return hd_trainer_loss_scale(inside(t));
+}
+
+int64_t hd_training_skipped(const hd_training *t) {
+    return hd_trainer_skipped(inside(t));
+}
+
 hd_status hd_training_step(hd_ctx *ctx, hd_training *t, const void *const *in, float *out) {
     TRY(hd_trainer_run(ctx, inside(t), in, out));
     int64_t step = hd_trainer_steps(inside(t));

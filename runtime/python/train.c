@@ -90,6 +90,12 @@ static PyObject *training_steps(PyObject *module, PyObject *o) {
     return t ? PyLong_FromLongLong(hd_training_steps(t)) : NULL;
 }
 
+static PyObject *training_scale(PyObject *module, PyObject *o) {
+    const hd_training *t = ext_pointer(module, o, EXT_TRAINING);
+    if (!t) return NULL;
+    return Py_BuildValue("dL", hd_training_loss_scale(t), (long long)hd_training_skipped(t));
+}
+
 /* Dense buffers of a batch; how many were opened, -1 with an exception. */
 static int open_batch(PyObject *module, const hd_training *t, PyObject *list, Py_buffer *view,
                       const void **data) {
@@ -177,6 +183,7 @@ PyMethodDef ext_train_methods[] = {
     {"add_layer", add_layer, METH_VARARGS, "add_layer(net, kind, operands, numbers): its tensor."},
     {"training_open", training_open, METH_VARARGS, "A trainer of a network."},
     {"training_results", training_results, METH_O, "Names of the results of a step."},
+    {"training_scale", training_scale, METH_O, "Factor of the loss; steps that changed nothing."},
     {"training_steps", training_steps, METH_O, "Steps that were taken."},
     {"training_step", training_step, METH_VARARGS, "training_step(training, buffers): results."},
     {"training_weights", training_weights, METH_VARARGS, "training_weights(training, net)"},

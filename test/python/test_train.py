@@ -123,7 +123,9 @@ def test_half_precision_and_limits():
     half = heddle.Trainer(network(False), optimizer="momentum", rate=0.01, momentum=0.5, threads=1,
                           precision="f16", loss_scale=2**24, scale_steps=1000)
     first, then = network(False), network(False)
+    assert (half.loss_scale, half.skipped, plain.loss_scale, plain.skipped) == (2**24, 0, 1, 0)
     half.step(*data[0])
+    assert (half.loss_scale, half.skipped) == (2**23, 1)
     half.weights(then)
     assert then.text(True) == first.text(True)  # the factor is too large: the step is left out
     for t in (plain, half):

@@ -75,6 +75,16 @@ class Trainer:
         """How many were taken, those of a loaded checkpoint too."""
         return _heddle.training_steps(self._training)
 
+    @property
+    def loss_scale(self):
+        """The factor of the loss in the next step."""
+        return _heddle.training_scale(self._training)[0]
+
+    @property
+    def skipped(self):
+        """With scale_steps: steps that changed nothing, since a gradient was too large. Else 0."""
+        return _heddle.training_scale(self._training)[1]
+
     def step(self, *inputs):
         """One step on a batch: arrays for the inputs, in their order. A dict of results: the loss is a
         mean, metrics are sums."""
