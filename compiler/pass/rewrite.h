@@ -15,6 +15,7 @@ hd_rewrite hd_rw_transpose_ones;  /* dimensions of 1 alone move: a reshape */
 hd_rewrite hd_rw_sink;            /* root's operation on x (and y), then transpose or reshape t */
 hd_rewrite hd_rw_layernorm;       /* x, [s, [b]] over the last dimensions */
 hd_rewrite hd_rw_rmsnorm;         /* x, [s] over the last dimension, without the mean */
+hd_rewrite hd_rw_l2norm;          /* of x along $a, or the root's axis; [e] keeps it from 0 */
 hd_rewrite hd_rw_gelu;            /* of x; t: by tanh */
 hd_rewrite hd_rw_softmax;         /* of x along $a */
 hd_rewrite hd_rw_einsum;          /* of two operands: a matmul, with what moves values around it */

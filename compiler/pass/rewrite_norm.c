@@ -18,8 +18,8 @@ static bool last_axes(const hd_graph *g, int t, const struct hd_tensor *x, int *
 static bool keeps_dims(const struct hd_match *m) {
     for (int i = 0; i < m->n_nodes; i++) {
         const struct hd_node *n = &m->g->nodes[m->node[i]];
-        bool reduces =
-            n->op == HD_IR_reducemean || n->op == HD_IR_reducemax || n->op == HD_IR_reducesum;
+        bool reduces = n->op == HD_IR_reducemean || n->op == HD_IR_reducemax ||
+                       n->op == HD_IR_reducesum || n->op == HD_IR_reducel2;
         if (reduces && !hd_attr_int(n, "keepdims", 1)) return false;
     }
     return true;
@@ -36,13 +36,18 @@ static bool squares(const struct hd_match *m) {
     return false;
 }
 
-/* Constant t lists one dimension of x, not the last: channels of an image. */
-static bool inner_axis(const hd_graph *g, int t, const struct hd_tensor *x, int *axis) {
+/* Constant t lists one dimension of x. */
+static bool one_axis(const hd_graph *g, int t, const struct hd_tensor *x, int *axis) {
     const struct hd_tensor *a = &g->tensors[t];
     if (a->dtype != HD_I64 || !x->known || hd_tensor_elems(a) != 1) return false;
     int64_t at = *(const int64_t *)a->data;
     *axis = (int)(at < 0 ? at + x->rank : at);
-    return *axis >= 0 && *axis < x->rank - 1;
+    return *axis >= 0 && *axis < x->rank;
+}
+
+/* ... not the last: channels of an image. */
+static bool inner_axis(const hd_graph *g, int t, const struct hd_tensor *x, int *axis) {
+    return one_axis(g, t, x, axis) && *axis < x->rank - 1;
 }
 
 /* A constant that changes along dimension `axis` of x only, as a vector; -1: it is none. */
@@ -57,8 +62,8 @@ static int along(hd_graph *g, int t, const struct hd_tensor *x, int axis) {
 }
 
 /* Over the channels of an image: between transposes. */
-static int channels_norm(hd_ctx *ctx, struct hd_match *m, const int of[3], float epsilon,
-                         int axis) {
+static int channels_norm(hd_ctx *ctx, struct hd_match *m, const int of[3], float epsilon, int axis,
+                         bool centred) {
     hd_graph *g = m->g;
     const struct hd_tensor x = g->tensors[of[0]];
     int in[3] = {-1, along(g, of[1], &x, axis), of[2] < 0 ? -1 : along(g, of[2], &x, axis)};
@@ -72,6 +77,7 @@ static int channels_norm(hd_ctx *ctx, struct hd_match *m, const int of[3], float
     if (y < 0) return -1;
     hd_graph_swap_names(g, m->made, m->root);
     hd_attr_set_int(g, m->made, "axis", x.rank - 1);
+    if (!centred) hd_attr_set_int(g, m->made, "centred", 0);
     hd_attr_set_float(g, m->made, "epsilon", epsilon);
     if (hd_graph_infer_node(ctx, g, m->made) != HD_OK) return -1;
     return hd_match_emit(ctx, m, HD_IR_transpose, 1, &y, "perm", x.rank, back);
@@ -96,7 +102,7 @@ int hd_rw_layernorm(hd_ctx *ctx, struct hd_match *m) {
     if (x->dtype != HD_F32 || !keeps_dims(m) || !squares(m) || hd_tensor_elems(eps) != 1) return -1;
     float epsilon = *(const float *)eps->data;
     if (in[1] >= 0 && inner_axis(g, a, x, &first) && inner_axis(g, a2, x, &other) && first == other)
-        return channels_norm(ctx, m, in, epsilon, first);
+        return channels_norm(ctx, m, in, epsilon, first, true);
     if (!last_axes(g, a, x, &first) || !last_axes(g, a2, x, &other) || first != other) return -1;
     if (in[1] < 0) in[1] = ones(g, in[0], first), x = &g->tensors[in[0]];
     for (int i = 1; i < 3 && in[i] >= 0;
@@ -113,6 +119,16 @@ int hd_rw_layernorm(hd_ctx *ctx, struct hd_match *m) {
     return hd_graph_infer_node(ctx, g, m->made) == HD_OK ? y : -1;
 }
 
+/* Without the mean, over the last dimension. */
+static int root_mean_square(hd_ctx *ctx, struct hd_match *m, const int in[2], float epsilon) {
+    int y = hd_match_emit(ctx, m, HD_IR_layernorm, 2, in, NULL, 0, NULL);
+    if (y < 0) return -1;
+    hd_attr_set_int(m->g, m->made, "axis", m->g->tensors[in[0]].rank - 1);
+    hd_attr_set_int(m->g, m->made, "centred", 0);
+    hd_attr_set_float(m->g, m->made, "epsilon", epsilon);
+    return hd_graph_infer_node(ctx, m->g, m->made) == HD_OK ? y : -1;
+}
+
 int hd_rw_rmsnorm(hd_ctx *ctx, struct hd_match *m) {
     hd_graph *g = m->g;
     int in[2] = {hd_match_get(m, "x"), hd_match_get(m, "s")}, e = hd_match_get(m, "e"), first = 0;
@@ -123,13 +139,48 @@ int hd_rw_rmsnorm(hd_ctx *ctx, struct hd_match *m) {
     if (in[1] < 0) in[1] = ones(g, in[0], first);
     if (g->tensors[in[1]].rank != 1 || g->tensors[in[1]].dim[0] != g->tensors[in[0]].dim[first])
         return -1;
-    float epsilon = *(const float *)g->tensors[e].data;
-    int y = hd_match_emit(ctx, m, HD_IR_layernorm, 2, in, NULL, 0, NULL);
-    if (y < 0) return -1;
-    hd_attr_set_int(g, m->made, "axis", first);
-    hd_attr_set_int(g, m->made, "centred", 0);
-    hd_attr_set_float(g, m->made, "epsilon", epsilon);
-    return hd_graph_infer_node(ctx, g, m->made) == HD_OK ? y : -1;
+    return root_mean_square(ctx, m, in, *(const float *)g->tensors[e].data);
+}
+
+/* A length, kept from 0 and from nothing else. */
+static bool plain_length(const struct hd_match *m) {
+    bool ready = false;
+    for (int i = 0; i < m->n_nodes; i++) {
+        const struct hd_node *n = &m->g->nodes[m->node[i]];
+        if (n->op == HD_IR_clip && n->n_in > 2 && n->in[2] >= 0) return false;
+        ready |= n->op == HD_IR_reducel2;
+    }
+    return ready || squares(m);
+}
+
+/* x / |x| is 1 / sqrt(n) of x by its root mean square. What keeps |x| from 0 does so here, too: it
+ * is far below what a row of numbers has. */
+int hd_rw_l2norm(hd_ctx *ctx, struct hd_match *m) {
+    static const float LEAST = 1e-30f, SMALL = 1e-6f;
+    hd_graph *g = m->g;
+    int in[3] = {hd_match_get(m, "x"), -1, -1}, a = hd_match_get(m, "a"), e = hd_match_get(m, "e");
+    const struct hd_tensor x = g->tensors[in[0]];
+    const struct hd_node *root = &g->nodes[m->root];
+    int axis = (int)hd_attr_int(root, "axis", -1);
+    if (x.dtype != HD_F32 || !x.known || !x.rank || !keeps_dims(m)) return -1;
+    if (a >= 0 && !one_axis(g, a, &x, &axis)) return -1;
+    if (a >= 0 && !plain_length(m)) return -1;
+    if (a < 0 && hd_attr_int(root, "p", 2) != 2) return -1;
+    if (axis < 0) axis += x.rank;
+    float least = 0;
+    if (e >= 0) {
+        if (g->tensors[e].dtype != HD_F32 || hd_tensor_elems(&g->tensors[e]) != 1) return -1;
+        least = *(const float *)g->tensors[e].data;
+        if (!(least >= 0 && least <= SMALL)) return -1;
+    }
+    int64_t n = x.dim[axis], dim[HD_MAX_RANK];
+    float *scale = hd_new_array(g->arena, float, (size_t)n + 1);
+    for (int64_t i = 0; i < n; i++) scale[i] = 1 / sqrtf((float)n);
+    for (int i = axis; i < x.rank; i++) dim[i - axis] = i == axis ? n : 1;
+    in[1] = hd_graph_const(g, "norm.length", HD_F32, x.rank - axis, dim, scale);
+    float epsilon = fmaxf(LEAST, least * least / (float)n);
+    return axis < x.rank - 1 ? channels_norm(ctx, m, in, epsilon, axis, false)
+                             : root_mean_square(ctx, m, in, epsilon);
 }
 
 int hd_rw_gelu(hd_ctx *ctx, struct hd_match *m) {

@@ -84,6 +84,7 @@ static void passes_keep_values(void **state) {
     keeps_values("test/golden/pass/layout_not.t", "layout", 0);
     keeps_values("test/golden/pass/layout_quant.t", "layout", 0);
     keeps_values("test/golden/pass/rms.t", "norm", 1e-6f);
+    keeps_values("test/golden/pass/l2.t", "norm", 1e-6f);
     keeps_values("test/golden/pass/cse.t", "cse", 0);
     keeps_values("test/golden/pass/attention.t", "attention", 0);
     keeps_values("test/golden/pass/recurrent.t", "recurrent", 0);
