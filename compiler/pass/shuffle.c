@@ -9,7 +9,8 @@
  *
  * The channels of a pixel lie side by side in memory, so that moving them costs an access a run;
  * the matrix unit moves K of them a cycle. So channel shuffles, halves that are rotated, windows
- * unfolded into channels are products, but not slices and concats of whole runs.
+ * unfolded into channels are products, but not slices and concats of whole runs. The columns of an
+ * image lie across memory: they move as they are.
  *
  * Which element goes where is not written down here: golden moves indexes.
  */
@@ -475,6 +476,31 @@ static bool goes_on(const hd_graph *g, const int *user, size_t users) {
     return users > 0;
 }
 
+/* Layers of images make t, so rows of its last dimension lie across memory. */
+static bool made_as_image(const hd_graph *g, int t) {
+    for (int depth = 0; depth < 16; depth++) {
+        int maker = g->tensors[t].producer;
+        if (maker < 0 || g->nodes[maker].in[0] < 0) return false;
+        switch (g->nodes[maker].op) {
+        case HD_IR_qconv:
+        case HD_IR_qconvtranspose:
+        case HD_IR_qavgpool:
+        case HD_IR_qmaxpool:
+        case HD_IR_qresize:
+            return g->tensors[t].rank == 4;
+        case HD_IR_qadd:
+        case HD_IR_qmul:
+        case HD_IR_qtable:
+        case HD_IR_qrescale:
+            t = g->nodes[maker].in[0];
+            break;
+        default:
+            return false;
+        }
+    }
+    return false;
+}
+
 /* By products of k->source, if it is one. */
 static hd_status from_source(struct chain *k, int y, const int *user, size_t users,
                              bool *out_done) {
@@ -484,7 +510,8 @@ static hd_status from_source(struct chain *k, int y, const int *user, size_t use
         return HD_OK;
     TRY(trace(k, y));
     int first = hd_made_as_rows(k->g, k->source); /* no image is made of rows by a product */
-    for (int rows = first; rows < 2 && !*out_done; rows++) {
+    int last = !made_as_image(k->g, k->source);   /* nor the other way round */
+    for (int rows = first; rows <= last && !*out_done; rows++) {
         struct stencil s = {0};
         k->rows = rows;
         if ((!rows && k->tables) || !stencil(k, &t, &s)) continue;

@@ -91,6 +91,7 @@ static void passes_keep_values(void **state) {
     keeps_values("test/golden/pass/rows.t", "rows", 0);
     keeps_values("test/golden/pass/shuffle.t", "shuffle", 0);
     keeps_values("test/golden/pass/shuffle_rows.t", "shuffle", 0);
+    keeps_values("test/golden/pass/shuffle_image.t", "shuffle", 0);
     keeps_values("test/golden/pass/position.t", "qdq", 0);
     keeps_values("test/golden/pass/pair_rows.t", "qdq", 0);
     keeps_values("test/golden/pass/narrow.t", "narrow", 0);
