@@ -476,29 +476,46 @@ static bool goes_on(const hd_graph *g, const int *user, size_t users) {
     return users > 0;
 }
 
-/* Layers of images make t, so rows of its last dimension lie across memory. */
-static bool made_as_image(const hd_graph *g, int t) {
+/* Where dimension `at` is behind a transpose. */
+static int moved(const struct hd_node *n, int at) {
+    const struct hd_attr *perm = hd_attr_get(n, "perm");
+    for (int i = 0; perm && i < perm->n; i++)
+        if (perm->ints[i] == at) return i;
+    return -1;
+}
+
+/* The dimension of t that lies side by side in memory, where layers of images make it; else -1. */
+static int channels_of(const hd_graph *g, int t) {
+    int perm[16], n = 0, at = 1;
     for (int depth = 0; depth < 16; depth++) {
         int maker = g->tensors[t].producer;
-        if (maker < 0 || g->nodes[maker].in[0] < 0) return false;
+        if (maker < 0 || g->nodes[maker].in[0] < 0) return -1;
         switch (g->nodes[maker].op) {
         case HD_IR_qconv:
         case HD_IR_qconvtranspose:
         case HD_IR_qavgpool:
         case HD_IR_qmaxpool:
         case HD_IR_qresize:
-            return g->tensors[t].rank == 4;
+            while (n-- > 0) at = moved(&g->nodes[perm[n]], at);
+            return at;
+        case HD_IR_transpose:
+            perm[n++] = maker;
+            break;
         case HD_IR_qadd:
         case HD_IR_qmul:
         case HD_IR_qtable:
         case HD_IR_qrescale:
-            t = g->nodes[maker].in[0];
+        case HD_IR_slice:
+        case HD_IR_split:
+        case HD_IR_concat:
+        case HD_IR_pad:
             break;
         default:
-            return false;
+            return -1;
         }
+        t = g->nodes[maker].in[0];
     }
-    return false;
+    return -1;
 }
 
 /* By products of k->source, if it is one. */
@@ -509,9 +526,11 @@ static hd_status from_source(struct chain *k, int y, const int *user, size_t use
     if (!is_bytes(x) || hd_tensor_elems(x) > ELEMENTS_MOST || !collect(k, y) || !reorders(k))
         return HD_OK;
     TRY(trace(k, y));
-    int first = hd_made_as_rows(k->g, k->source); /* no image is made of rows by a product */
-    int last = !made_as_image(k->g, k->source);   /* nor the other way round */
-    for (int rows = first; rows <= last && !*out_done; rows++) {
+    int at = channels_of(k->g, k->source);
+    for (int rows = 0; rows < 2 && !*out_done; rows++) {
+        /* no image is made of rows by a product, nor the other way round */
+        if (at < 0 ? !rows && hd_made_as_rows(k->g, k->source) : at != (rows ? x->rank - 1 : 1))
+            continue;
         struct stencil s = {0};
         k->rows = rows;
         if ((!rows && k->tables) || !stencil(k, &t, &s)) continue;

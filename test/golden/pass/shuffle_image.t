@@ -1,5 +1,5 @@
-# An image whose columns turn: no product of its rows, which lie across memory; where they are rows of a
-# matrix, a product.
+# An image whose columns turn, or whose rows where channels are last: no product, since neither are the
+# image's channels, which lie side by side in memory. Where they are rows of a matrix, a product.
 # RUN: heddle opt --pass shuffle %s
 graph g {
   input x i8[1,2,3,4]
@@ -13,12 +13,19 @@ graph g {
   const zero i64[1] = {0}
   const one i64[1] = {1}
   const four i64[1] = {4}
+  const three i64[1] = {3}
+  const rows i64[1] = {1}
   const last i64[1] = {-1}
   c ? = qconv(x, w, n2, s2) kernel_shape=[1,1] pads=[0,0,0,0] strides=[1,1] group=1
   t ? = qrescale(c) scale=0.5
   a ? = slice(t, one, four, last)
   b ? = slice(t, zero, one, last)
   y ? = concat(a, b) axis=3
+  n ? = transpose(t) perm=[0,2,3,1]
+  n1 ? = slice(n, one, three, rows)
+  n0 ? = slice(n, zero, one, rows)
+  u ? = concat(n1, n0) axis=1
+  uu ? = qrescale(u) scale=0.5
   m ? = qgemm(r, v, n4, s)
   d ? = slice(m, one, four, last)
   e ? = slice(m, zero, one, last)
@@ -26,6 +33,7 @@ graph g {
   yy ? = qrescale(y) scale=0.5
   zz ? = qrescale(z) scale=0.5
   output yy
+  output uu
   output zz
 }
 #= graph g {
@@ -40,6 +48,8 @@ graph g {
 #=   const zero i64[1] = {0}
 #=   const one i64[1] = {1}
 #=   const four i64[1] = {4}
+#=   const three i64[1] = {3}
+#=   const rows i64[1] = {1}
 #=   const last i64[1] = {-1}
 #=   const z.moves i8[4,4] = {0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0}
 #=   const z.bias i32[4] = {0, 0, 0, 0}
@@ -49,11 +59,17 @@ graph g {
 #=   a i8[1,2,3,3] = slice(t, one, four, last)
 #=   b i8[1,2,3,1] = slice(t, zero, one, last)
 #=   y i8[1,2,3,4] = concat(a, b) axis=3
+#=   n i8[1,3,4,2] = transpose(t) perm=[0,2,3,1]
+#=   n1 i8[1,2,4,2] = slice(n, one, three, rows)
+#=   n0 i8[1,1,4,2] = slice(n, zero, one, rows)
+#=   u i8[1,3,4,2] = concat(n1, n0) axis=1
+#=   uu i8[1,3,4,2] = qrescale(u) scale=0x1p-1
 #=   m i8[3,4] = qgemm(r, v, n4, s)
 #=   yy i8[1,2,3,4] = qrescale(y) scale=0x1p-1
-#=   z_23.rows i8[3,4] = qgemm(m, z.moves, z.bias, z.one) @z to="i8" x_zp=0 y_zp=0 lo=-128 hi=127 moves=1
-#=   z_23 i8[3,4] = reshape(z_23.rows) @z_23.rows shape=[3,4]
-#=   zz i8[3,4] = qrescale(z_23) scale=0x1p-1
+#=   z_30.rows i8[3,4] = qgemm(m, z.moves, z.bias, z.one) @z to="i8" x_zp=0 y_zp=0 lo=-128 hi=127 moves=1
+#=   z_30 i8[3,4] = reshape(z_30.rows) @z_30.rows shape=[3,4]
+#=   zz i8[3,4] = qrescale(z_30) scale=0x1p-1
 #=   output yy
+#=   output uu
 #=   output zz
 #= }
