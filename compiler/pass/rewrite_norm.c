@@ -142,15 +142,11 @@ int hd_rw_rmsnorm(hd_ctx *ctx, struct hd_match *m) {
     return root_mean_square(ctx, m, in, *(const float *)g->tensors[e].data);
 }
 
-/* A length, kept from 0 and from nothing else. */
-static bool plain_length(const struct hd_match *m) {
-    bool ready = false;
-    for (int i = 0; i < m->n_nodes; i++) {
-        const struct hd_node *n = &m->g->nodes[m->node[i]];
-        if (n->op == HD_IR_clip && n->n_in > 2 && n->in[2] >= 0) return false;
-        ready |= n->op == HD_IR_reducel2;
-    }
-    return ready || squares(m);
+/* A root of squares, or none that is written out. */
+static bool is_length(const struct hd_match *m) {
+    bool roots = false;
+    for (int i = 0; i < m->n_nodes; i++) roots |= m->g->nodes[m->node[i]].op == HD_IR_sqrt;
+    return !roots || squares(m);
 }
 
 /* x / |x| is 1 / sqrt(n) of x by its root mean square. What keeps |x| from 0 does so here, too: it
@@ -162,9 +158,8 @@ int hd_rw_l2norm(hd_ctx *ctx, struct hd_match *m) {
     const struct hd_tensor x = g->tensors[in[0]];
     const struct hd_node *root = &g->nodes[m->root];
     int axis = (int)hd_attr_int(root, "axis", -1);
-    if (x.dtype != HD_F32 || !x.known || !x.rank || !keeps_dims(m)) return -1;
+    if (x.dtype != HD_F32 || !x.known || !x.rank || !keeps_dims(m) || !is_length(m)) return -1;
     if (a >= 0 && !one_axis(g, a, &x, &axis)) return -1;
-    if (a >= 0 && !plain_length(m)) return -1;
     if (a < 0 && hd_attr_int(root, "p", 2) != 2) return -1;
     if (axis < 0) axis += x.rank;
     float least = 0;
