@@ -484,9 +484,11 @@ static int moved(const struct hd_node *n, int at) {
     return -1;
 }
 
-/* The dimension of t that lies side by side in memory, where layers of images make it; else -1. */
+/* The dimension of t that lies side by side in memory, where layers of rows or images make it; else
+ * -1. */
 static int channels_of(const hd_graph *g, int t) {
     int perm[16], n = 0, at = 1;
+    if (hd_made_as_rows(g, t)) return g->tensors[t].rank - 1;
     for (int depth = 0; depth < 16; depth++) {
         int maker = g->tensors[t].producer;
         if (maker < 0 || g->nodes[maker].in[0] < 0) return -1;
@@ -529,8 +531,7 @@ static hd_status from_source(struct chain *k, int y, const int *user, size_t use
     int at = channels_of(k->g, k->source);
     for (int rows = 0; rows < 2 && !*out_done; rows++) {
         /* no image is made of rows by a product, nor the other way round */
-        if (at < 0 ? !rows && hd_made_as_rows(k->g, k->source) : at != (rows ? x->rank - 1 : 1))
-            continue;
+        if (at >= 0 && at != (rows ? x->rank - 1 : 1)) continue;
         struct stencil s = {0};
         k->rows = rows;
         if ((!rows && k->tables) || !stencil(k, &t, &s)) continue;

@@ -63,15 +63,18 @@ static const struct hd_node *maker(const hd_graph *g, int t) {
     return g->tensors[t].producer < 0 ? NULL : &g->nodes[g->tensors[t].producer];
 }
 
-/* Operand i of the concat along `axis` that makes t of so many parts; else -1. */
+/* Operand i of the concat along `axis` that makes t of so many parts, all alike; else -1. */
 static int joined(const hd_graph *g, int t, int axis, int64_t parts, int i) {
     const struct hd_node *n = maker(g, t);
     const struct hd_tensor *x = &g->tensors[t];
     if (!n || n->op != HD_IR_concat || n->n_in != parts) return -1;
     int64_t at = hd_attr_int(n, "axis", 0);
-    const struct hd_tensor *part = &g->tensors[n->in[i]];
-    bool like = (at < 0 ? at + x->rank : at) == axis && part->known && part->dtype == HD_F32;
-    return like && part->dim[axis] * parts == x->dim[axis] ? n->in[i] : -1;
+    if ((at < 0 ? at + x->rank : at) != axis) return -1;
+    for (int k = 0; k < n->n_in; k++) {
+        const struct hd_tensor *part = &g->tensors[n->in[k]];
+        if (!part->known || part->dim[axis] * parts != x->dim[axis]) return -1;
+    }
+    return n->in[i];
 }
 
 /* The tensor whose dimension `axis` a reshape splits in two, the first of which is t's; else -1. */

@@ -33,6 +33,11 @@ static const struct {
      "s ? = softmax(n) axis=1\nr ? = reshape(x) shape=[1,2,4,5,3]\np ? = mul(s, r)\n"
      "y ? = reducesum(p, one) keepdims=0\n",
      0},
+    /* operands that are no parts, though the middle one has the size of one */
+    {"a ? = slice(x, none, two, one)\nb ? = slice(x, two, six, one)\nd ? = concat(b, a) axis=1\n"
+     "c ? = concat(a, b, d) axis=1\nr ? = reshape(c) shape=[1,3,4,5,3]\n"
+     "y ? = reducesum(r, one) keepdims=0\n",
+     0},
     /* what has no such dimension is the same in all parts */
     {"r ? = reshape(x) shape=[1,4,2,5,3]\np ? = mul(r, f)\nq ? = add(p, h)\n"
      "y ? = reducesum(q, one) keepdims=0\n",
@@ -50,7 +55,8 @@ static hd_graph *parse(hd_ctx *ctx, hd_arena *a, const char *text) {
     text = hd_sprintf(a,
                       "graph net {\ninput x f32[1,8,5,3]\nconst one i64[1] = {1}\n"
                       "const two i64[1] = {2}\nconst four i64[1] = {-1}\n"
-                      "const rows i64[2] = {2,3}\nconst f f32[2,1,1] = {0.5,-3}\n"
+                      "const none i64[1] = {0}\nconst six i64[1] = {6}\nconst rows i64[2] = "
+                      "{2,3}\nconst f f32[2,1,1] = {0.5,-3}\n"
                       "const h f32[1,1,1,5,1] = {1,2,3,4,-5}\nconst k f32[1,2,8,1,1] = "
                       "{1,2,3,4,5,6,7,8, 0.5,-1,0.25,2,-2,1,1,3}\n%soutput y\n}",
                       text);
