@@ -26,8 +26,10 @@ struct hd_shards {
     int n_buckets;
     float *level[LEVELS]; /* sums of 2^i shards */
     bool full[LEVELS];
-    float *fresh, *sum, *other; /* of the shard that runs; of this rank, then of all; of another */
-    const float **made;         /* outputs of the last shard */
+    /* Of the shard that runs; of the last shard, then of this rank, then of all; of another rank.
+     */
+    float *fresh, *sum, *other;
+    bool *told; /* outputs of the last shard that are made */
     const float **gradients;
 
     bool threaded;
@@ -87,11 +89,8 @@ static void divide(struct hd_shards *s, const struct bucket *b, size_t from, siz
     }
 }
 
-/* The last shard's values from k on, and those of the other shards of this rank: so many that they
- * stay in the cache. */
-static void add_levels(struct hd_shards *s, const struct bucket *b, int output, size_t k) {
-    size_t left = s->size[output] - k, n = left < PART ? left : PART, at = s->at[output] + k;
-    memcpy(s->sum + at, s->made[output] + k, n * sizeof *s->sum);
+/* The other shards of this rank: so many values of the last shard that they stay in the cache. */
+static void add_levels(struct hd_shards *s, const struct bucket *b, size_t at, size_t n) {
     for (int i = 0; 1 << i < s->mine; i++) add(s->sum + at, s->level[i] + at, n);
     if (s->n_ranks == 1) divide(s, b, at, at + n);
 }
@@ -111,10 +110,8 @@ static void add_other(struct hd_shards *s, const struct bucket *b, size_t at, si
 static hd_status reduce(hd_ctx *ctx, struct hd_shards *s, const struct bucket *b) {
     size_t at = b->at, n = b->elems;
     int with = 1;
-    for (int i = 0; i < b->n_outputs; i++) {
-        int output = s->order[b->first + i];
-        for (size_t k = 0; k < s->size[output]; k += PART) add_levels(s, b, output, k);
-    }
+    for (size_t k = at, end = at + n; k < end; k += PART)
+        add_levels(s, b, k, end - k < PART ? end - k : PART);
     for (; with < s->n_ranks; with *= 2) {
         n /= 2;
         size_t theirs = s->me & with ? at : at + n;
@@ -199,7 +196,7 @@ hd_status hd_shards_open(hd_ctx *ctx, hd_arena *a, int shards, hd_ranks *ranks,
     s->at = hd_new_array(a, size_t, n);
     s->bucket_of = hd_new_array(a, int, n);
     s->bucket = hd_new_array(a, struct bucket, n);
-    s->made = hd_new_array(a, const float *, n);
+    s->told = hd_new_array(a, bool, n);
     s->gradients = hd_new_array(a, const float *, n);
     make_buckets(s);
     for (int i = 0; 1 << i < s->mine; i++) s->level[i] = hd_new_array(a, float, s->elems);
@@ -224,10 +221,11 @@ int hd_shards_begin(struct hd_shards *s, int *first) {
 }
 
 void hd_shards_room(struct hd_shards *s, void **out) {
-    float *to = s->mine == 1 || s->full[0] ? s->fresh : s->level[0];
+    float *to = s->full[0] ? s->fresh : s->level[0];
+    if (!--s->left) to = s->sum;
     for (int i = 0; i < s->n; i++) out[i] = to + s->at[i];
-    if (--s->left) return;
-    memset(s->made, 0, (size_t)s->n * sizeof *s->made);
+    if (s->left) return;
+    memset(s->told, 0, (size_t)s->n * sizeof *s->told);
     if (s->threaded) pthread_mutex_lock(&s->lock);
     for (int i = 0; i < s->n_buckets; i++) s->bucket[i].missing = s->bucket[i].n_outputs;
     s->next = 0;
@@ -235,9 +233,9 @@ void hd_shards_room(struct hd_shards *s, void **out) {
 }
 
 void hd_shards_made(struct hd_shards *s, int output, const float *data) {
-    if (s->left || s->made[output]) return;
+    if (s->left || s->told[output] || data != s->sum + s->at[output]) return;
     struct bucket *b = &s->bucket[s->bucket_of[output]];
-    s->made[output] = data;
+    s->told[output] = true;
     if (s->threaded) pthread_mutex_lock(&s->lock);
     if (!--b->missing && s->threaded) pthread_cond_broadcast(&s->changed);
     if (s->threaded) pthread_mutex_unlock(&s->lock);
@@ -259,7 +257,7 @@ static void carry(struct hd_shards *s, int i) {
 
 void hd_shards_add(struct hd_shards *s) {
     if (!s->left) { /* what the run did not tell of */
-        for (int i = 0; i < s->n; i++) hd_shards_made(s, i, s->fresh + s->at[i]);
+        for (int i = 0; i < s->n; i++) hd_shards_made(s, i, s->sum + s->at[i]);
     } else if (!s->full[0]) {
         s->full[0] = true;
     } else {

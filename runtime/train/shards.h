@@ -4,9 +4,9 @@
  * a rank keeps one buffer for each level. Ranks own subtrees, and exchange sums level by level:
  * both sides add the same two numbers, so all ranks hold the same bits.
  *
- * The last shard of a rank completes its subtree. Outputs lie in the buffers in the order in which
- * a run makes them, cut into buckets. A thread sums and exchanges each bucket as soon as all of it
- * is made, while the run goes on with what lies in front of it in the network. */
+ * The last shard of a rank is written where its subtree is summed. Outputs lie in the buffers in
+ * the order in which a run makes them, cut into buckets. A thread sums and exchanges each bucket as
+ * soon as all of it is made, while the run goes on with what lies in front of it in the network. */
 #ifndef HD_TRAIN_SHARDS_H
 #define HD_TRAIN_SHARDS_H
 
@@ -29,7 +29,8 @@ int hd_shards_n(const struct hd_shards *s); /* of all ranks */
 int hd_shards_begin(struct hd_shards *s, int *first);
 /* In front of the run of a shard: where it writes results, gradients. */
 void hd_shards_room(struct hd_shards *s, void **out);
-/* In the run, or not at all: an output is made, and stays at `data` until hd_shards_sum. */
+/* In the run, or not at all: an output is made at `data`. What is made elsewhere than in its room
+ * counts when the run is over. */
 void hd_shards_made(struct hd_shards *s, int output, const float *data);
 void hd_shards_add(struct hd_shards *s); /* behind the run: what was written is there */
 /* Of all shards: r[0] the mean loss, the other results sums; the means of gradients, good until the

@@ -36,16 +36,21 @@ static float tree(int step, int first, int n, int output, size_t i) {
     return left + tree(step, first + n / 2, n / 2, output, i);
 }
 
-/* A run: makes its outputs one by one, tells of most, and writes all where it was asked to. */
+/* A run: makes its outputs one by one, most of them where it was asked to, the others elsewhere
+ * until its end; tells of most. */
 static void run_of(struct hd_shards *s, struct rng *r, int step, int shard, float *const *kept,
                    void *const *out) {
+    bool elsewhere[OUTPUTS];
     for (int i = 0; i < OUTPUTS; i++) {
         int k = order[i];
-        for (size_t e = 0; e < elems[k]; e++) kept[k][e] = value(step, shard, k, e);
-        if (rng_next(r) % 4) hd_shards_made(s, k, kept[k]);
+        elsewhere[k] = rng_next(r) % 4 == 0;
+        float *to = elsewhere[k] ? kept[k] : out[k];
+        for (size_t e = 0; e < elems[k]; e++) to[e] = value(step, shard, k, e);
+        if (rng_next(r) % 4) hd_shards_made(s, k, to);
         if (rng_next(r) % 4 == 0) nap(rng_next(r) % 300);
     }
-    for (int k = 0; k < OUTPUTS; k++) memcpy(out[k], kept[k], elems[k] * sizeof(float));
+    for (int k = 0; k < OUTPUTS; k++)
+        if (elsewhere[k]) memcpy(out[k], kept[k], elems[k] * sizeof(float));
 }
 
 static void sums_of_rank(hd_ctx *ctx, hd_ranks *ranks, char *out) {
