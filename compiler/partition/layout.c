@@ -20,10 +20,6 @@ static enum hd_wish wish_of(const hd_graph *g, const struct hd_node *n) {
     return !k ? HD_WISH_NONE : k->wish_of ? k->wish_of(n) : k->wish;
 }
 
-static bool elementwise(const hd_graph *g, const struct hd_node *n) {
-    return wish_of(g, n) == HD_WISH_AS_RESULT;
-}
-
 static bool set(char *want, int tensor, enum hd_wish w) {
     if (w == HD_WISH_NONE || w == HD_WISH_AS_RESULT) return false;
     if (tensor < 0 || want[tensor] != HD_WISH_NONE) return false;
@@ -32,14 +28,15 @@ static bool set(char *want, int tensor, enum hd_wish w) {
 }
 
 /* Two tensors whose layouts may well be the same: hands a wish from one to the other. */
-static bool hand_over(const hd_graph *g, char *want, int a, int b) {
+static bool hand_over(const hd_graph *g, char *want, enum hd_ir_op op, int a, int b) {
     const struct hd_tensor *x = &g->tensors[a], *y = &g->tensors[b];
+    bool parts = op == HD_IR_concat || op == HD_IR_slice || op == HD_IR_split || op == HD_IR_pad;
     bool last = x->rank && y->rank && x->dim[x->rank - 1] == y->dim[y->rank - 1];
     bool first = x->rank > 2 && y->rank > 2 && x->dim[0] == y->dim[0] && x->dim[1] == y->dim[1];
     bool any = false;
     for (int way = 0; way < 2; way++) {
         int from = way ? b : a, to = way ? a : b;
-        if (want[from] == HD_WISH_ROWS ? last : first)
+        if (parts || (want[from] == HD_WISH_ROWS ? last : first))
             any = set(want, to, (enum hd_wish)want[from]) || any;
     }
     return any;
@@ -54,11 +51,12 @@ static bool spread(const hd_graph *g, struct order order, char *want, bool moves
     bool any = false;
     for (size_t i = 0; i < order.n; i++) {
         const struct hd_node *n = &g->nodes[order.node[i]];
-        if (n->out[0] < 0 || !(elementwise(g, n) || (moves && hd_is_move(g, n)))) continue;
+        bool any_layout = wish_of(g, n) == HD_WISH_AS_RESULT;
+        if (n->out[0] < 0 || !(any_layout || (moves && hd_is_move(g, n)))) continue;
         for (int k = 0; k < n->n_in; k++)
             if (n->in[k] >= 0 && !g->tensors[n->in[k]].data)
                 for (int o = 0; o < n->n_out; o++)
-                    if (n->out[o] >= 0) any = hand_over(g, want, n->in[k], n->out[o]) || any;
+                    if (n->out[o] >= 0) any = hand_over(g, want, n->op, n->in[k], n->out[o]) || any;
     }
     return any;
 }

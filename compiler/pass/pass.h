@@ -18,6 +18,11 @@ hd_status hd_pass_rows(hd_ctx *ctx, hd_graph *g);
 /* By an operation along the last dimension, and nothing between them needs another layout: the
  * machine keeps t as rows. */
 bool hd_made_as_rows(const hd_graph *g, int t);
+/* The dimension of t that lies side by side in memory, where layers of rows or images make it; else
+ * -1. */
+int hd_channels_of(const hd_graph *g, int t);
+hd_status hd_pass_images(hd_ctx *ctx, hd_graph *g);
+hd_status hd_pass_gaps(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_shuffle(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_narrow(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_separate(hd_ctx *ctx, hd_graph *g);

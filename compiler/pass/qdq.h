@@ -64,6 +64,10 @@ bool hd_qdq_dequantized_any(const hd_graph *g, int t, int *x, struct hd_qparam *
 /* The dequantize node that makes t of constants; NULL = none. */
 const struct hd_node *hd_qdq_constant(const hd_graph *g, int t);
 
+/* Image y of bytes, whose channel c is channel from[c] of image x: by a convolution of one tap. The
+ * node. */
+int hd_move_channels(hd_graph *g, const char *name, int x, const int64_t *from, int y);
+
 /* A new tensor of the type and shape of `like`, with another element type. */
 int hd_qdq_tensor_like(hd_graph *g, int like, hd_dtype type, const char *suffix);
 /* Attributes of node `from` for node `to`; window_only: those of windows, and group. */

@@ -54,6 +54,56 @@ bool hd_made_as_rows(const hd_graph *g, int t) {
     return false;
 }
 
+/* Where dimension `at` is behind a transpose. */
+static int moved(const struct hd_node *n, int at) {
+    const struct hd_attr *perm = hd_attr_get(n, "perm");
+    for (int i = 0; perm && i < perm->n; i++)
+        if (perm->ints[i] == at) return i;
+    return -1;
+}
+
+/* A reshape leaves channels that lie side by side in the last dimension, or in dimension 1. */
+static int reshaped(const struct hd_tensor *x, const struct hd_tensor *y, int at) {
+    if (at == x->rank - 1 && y->rank && y->dim[y->rank - 1] == x->dim[at]) return y->rank - 1;
+    bool image = at == 1 && x->rank > 1 && y->rank > 1;
+    return image && x->dim[0] == y->dim[0] && x->dim[1] == y->dim[1] ? 1 : -1;
+}
+
+static int channels_of(const hd_graph *g, int t, int depth) {
+    int maker = g->tensors[t].producer;
+    const struct hd_node *n = maker < 0 ? NULL : &g->nodes[maker];
+    if (hd_made_as_rows(g, t)) return g->tensors[t].rank - 1;
+    if (!n || n->in[0] < 0 || depth == 0) return -1;
+    switch (n->op) {
+    case HD_IR_qconv:
+    case HD_IR_qconvtranspose:
+    case HD_IR_qavgpool:
+    case HD_IR_qmaxpool:
+    case HD_IR_qresize:
+        return 1;
+    case HD_IR_transpose:
+        return moved(n, channels_of(g, n->in[0], depth - 1));
+    case HD_IR_reshape:
+        return reshaped(&g->tensors[n->in[0]], &g->tensors[t], channels_of(g, n->in[0], depth - 1));
+    case HD_IR_qadd:
+    case HD_IR_qmul:
+    case HD_IR_qtable:
+    case HD_IR_qrescale:
+    case HD_IR_slice:
+    case HD_IR_split:
+    case HD_IR_concat:
+    case HD_IR_pad:
+        return channels_of(g, n->in[0], depth - 1);
+    default:
+        return -1;
+    }
+}
+
+int hd_channels_of(const hd_graph *g, int t) {
+    enum { DEPTH = 16 };
+    return channels_of(g, t, DEPTH);
+}
+
 static bool is_one_tap(const hd_graph *g, const struct hd_node *n) {
     const struct hd_tensor *x = &g->tensors[n->in[0]], *w = &g->tensors[n->in[1]];
     const struct hd_tensor *y = &g->tensors[n->out[0]];

@@ -38,7 +38,7 @@ struct chain {
     int source, node[NODES_MOST], n; /* nodes in their order */
     int fill;                        /* the byte that fills */
     bool rows;                       /* looked at: rows of the last dimension, not images */
-    bool tables, pads;               /* there are some on the way */
+    bool tables, pads;               /* there are some on the way; also constants that fill */
     const int64_t *of;               /* per element of the result: 0 = filled, else 1 + index */
 };
 
@@ -78,6 +78,14 @@ static bool moves_one(const hd_graph *g, const struct hd_node *n) {
     return is_bytes(&g->tensors[n->in[0]]);
 }
 
+/* A constant of one byte all over. */
+static bool fills(const hd_graph *g, int t) {
+    const struct hd_tensor *x = &g->tensors[t];
+    int64_t n = hd_tensor_elems(x);
+    bool bytes = x->data && n > 0 && (x->dtype == HD_I8 || x->dtype == HD_U8);
+    return bytes && !memcmp(x->data, (const char *)x->data + 1, (size_t)n - 1);
+}
+
 /* The tensor that all of t comes from by moves and tables, no further back than `stop`. */
 static int source_of(const hd_graph *g, int t, int stop) {
     int maker = g->tensors[t].producer, root;
@@ -85,15 +93,28 @@ static int source_of(const hd_graph *g, int t, int stop) {
     const struct hd_node *n = &g->nodes[maker];
     if (moves_one(g, n) || n->op == HD_IR_qtable) return source_of(g, n->in[0], stop);
     if (n->op != HD_IR_concat) return t;
-    root = source_of(g, n->in[0], stop);
-    for (int i = 1; i < n->n_in; i++)
-        if (source_of(g, n->in[i], stop) != root) return t;
-    return root;
+    root = -1;
+    for (int i = 0; i < n->n_in; i++) {
+        if (fills(g, n->in[i])) continue;
+        int from = source_of(g, n->in[i], stop);
+        if (root >= 0 && from != root) return t;
+        root = from;
+    }
+    return root < 0 ? t : root;
+}
+
+/* Places are filled with the byte at `from`; NULL: 0. False: others are filled with another. */
+static bool fill_with(struct chain *k, const void *from, hd_dtype type) {
+    int byte = !from ? 0 : type == HD_U8 ? *(const uint8_t *)from : *(const int8_t *)from;
+    bool agrees = !k->pads || byte == k->fill;
+    k->pads = true, k->fill = byte;
+    return agrees;
 }
 
 /* The nodes between the source and t, in their order; false: too many, or two fill. */
 static bool collect(struct chain *k, int t) {
     int maker = k->g->tensors[t].producer;
+    if (fills(k->g, t)) return fill_with(k, k->g->tensors[t].data, k->g->tensors[t].dtype);
     if (t == k->source || maker < 0) return t == k->source;
     const struct hd_node *n = &k->g->nodes[maker];
     for (int i = 0; i < k->n; i++)
@@ -103,14 +124,13 @@ static bool collect(struct chain *k, int t) {
     if (k->n == NODES_MOST) return false;
     k->node[k->n++] = maker;
     k->tables = k->tables || n->op == HD_IR_qtable;
-    k->pads = k->pads || n->op == HD_IR_pad;
-    if (n->op != HD_IR_pad) return !(k->pads && k->tables);
-    for (int i = 0; i + 1 < k->n; i++)
-        if (k->g->nodes[k->node[i]].op == HD_IR_pad) return false;
-    if (strcmp(hd_attr_string(n, "mode", "constant"), "constant")) return false;
-    if (n->n_in > 2 && n->in[2] >= 0) k->fill = *(const int8_t *)k->g->tensors[n->in[2]].data;
-    if (k->g->tensors[t].dtype == HD_U8) k->fill &= 255;
-    return true;
+    if (n->op == HD_IR_pad) {
+        int with = n->n_in > 2 ? n->in[2] : -1;
+        if (strcmp(hd_attr_string(n, "mode", "constant"), "constant") ||
+            !fill_with(k, with < 0 ? NULL : k->g->tensors[with].data, k->g->tensors[t].dtype))
+            return false;
+    }
+    return !(k->pads && k->tables);
 }
 
 /* Some node changes the order of channels; without one runs are long. */
@@ -134,6 +154,11 @@ static void mark(struct chain *k, int node, struct hd_tensor *t) {
     t[n->out[0]].data = to;
 }
 
+static void filled(struct chain *k, struct hd_tensor *t) {
+    t->dtype = HD_I64;
+    t->data = hd_new_array(k->a, int64_t, (size_t)hd_tensor_elems(t));
+}
+
 /* k->of for tensor y. */
 static hd_status trace(struct chain *k, int y) {
     hd_graph g = *k->g; /* the same nodes over tensors of int64 */
@@ -145,9 +170,10 @@ static hd_status trace(struct chain *k, int y) {
         const struct hd_node *nd = &g.nodes[k->node[i]];
         for (int o = 0; o < nd->n_out; o++)
             if (nd->out[o] >= 0) t[nd->out[o]].dtype = HD_I64;
+        for (int o = 0; nd->op == HD_IR_concat && o < nd->n_in; o++)
+            if (fills(k->g, nd->in[o])) filled(k, &t[nd->in[o]]);
         if (nd->op != HD_IR_pad || nd->n_in < 3 || nd->in[2] < 0) continue;
-        t[nd->in[2]].dtype = HD_I64;
-        t[nd->in[2]].data = hd_new_array(k->a, int64_t, 1); /* filled */
+        filled(k, &t[nd->in[2]]);
     }
     g.tensors = hd_dup(k->a, t, g.n_tensors * sizeof *t);
     for (int i = 0; i < k->n; i++)
@@ -294,12 +320,34 @@ static int64_t words(int64_t taps, int64_t in, int64_t out) {
     return taps * hd_ceil_div(in, LANES) * hd_ceil_div(out, LANES);
 }
 
+/* Tiles of LANES channels read the words in which they have a weight, all as many. */
 static int64_t by_product(const struct stencil *s) {
-    return words(s->kh * s->kw, s->x.c, s->y.c);
+    int64_t most = 1, tiles = hd_ceil_div(s->y.c, LANES);
+    for (int64_t t = 0; t < tiles; t++) {
+        int64_t from = INT64_MAX, to = 0;
+        for (int64_t c = t * LANES; c < hd_min(s->y.c, (t + 1) * LANES); c++) {
+            if (s->of[c].c < 0) continue;
+            from = hd_min(from, s->of[c].c / LANES), to = hd_max(to, s->of[c].c / LANES);
+        }
+        if (from <= to) most = hd_max(most, to - from + 1);
+    }
+    return s->kh * s->kw * most * tiles;
 }
 
-static int64_t by_moves(const struct stencil *s) {
-    return RUN_CYCLES * s->runs;
+/* Each channel to its own place, so the vector unit can do it, three columns at a time. */
+static bool depthwise(const struct chain *k, const struct stencil *s) {
+    enum { COLUMNS = 3, ROWS = 4 };
+    int64_t words = hd_ceil_div(s->y.c, LANES);
+    if (k->rows || s->dims != 2 || s->x.c != s->y.c || s->kw > COLUMNS || s->kh > ROWS ||
+        s->kh * s->kw == 1 || s->kh * words >= by_product(s))
+        return false;
+    for (int64_t c = 0; c < s->y.c; c++)
+        if (s->of[c].c >= 0 && s->of[c].c != c) return false;
+    return true;
+}
+
+static int64_t by_moves(const struct chain *k, const struct stencil *s) {
+    return RUN_CYCLES * s->runs * (k->pads ? 2 : 1); /* what is filled is a move of its own */
 }
 
 /* ---- products ---- */
@@ -319,12 +367,12 @@ static void set_bytes(hd_graph *g, int id, hd_dtype type, int fill) {
     hd_attr_set_int(g, id, "moves", 1); /* its products are no work of the network */
 }
 
-static void set_window(hd_graph *g, int id, const struct stencil *s) {
+static void set_window(hd_graph *g, int id, const struct stencil *s, int64_t group) {
     int64_t kernel[2] = {s->kh, s->kw}, strides[2] = {s->sy, s->sx},
             pads[4] = {s->pt, s->pl, s->pb, s->pr};
     int skip = s->dims == 1; /* an image without rows */
     if (skip) pads[0] = s->pl, pads[1] = s->pr;
-    hd_attr_set_int(g, id, "group", 1);
+    hd_attr_set_int(g, id, "group", group);
     hd_attr_set_ints(g, id, "kernel_shape", s->dims, kernel + skip);
     hd_attr_set_ints(g, id, "strides", s->dims, strides + skip);
     hd_attr_set_ints(g, id, "pads", 2 * s->dims, pads);
@@ -362,14 +410,15 @@ static int operand(const struct chain *k, const struct stencil *s) {
 static int product(struct chain *k, const char *name, int y, const struct stencil *s) {
     hd_graph *g = k->g;
     const struct hd_tensor t = g->tensors[y];
-    int64_t dim[4] = {s->y.c, s->x.c, s->kh, s->kw}, one = 1, taps = s->kh * s->kw;
-    int8_t *w = hd_new_array(k->a, int8_t, (size_t)(s->y.c * s->x.c * taps));
+    int64_t group = depthwise(k, s) ? s->x.c : 1, deep = s->x.c / group;
+    int64_t dim[4] = {s->y.c, deep, s->kh, s->kw}, one = 1, taps = s->kh * s->kw;
+    int8_t *w = hd_new_array(k->a, int8_t, (size_t)(s->y.c * deep * taps));
     int32_t *bias = hd_new_array(k->a, int32_t, (size_t)s->y.c);
     float scale = 1;
     for (int64_t c = 0; c < s->y.c; c++) {
         const struct from *f = &s->of[c];
         if (f->c < 0) continue;
-        w[((c * s->x.c + f->c) * s->kh + f->row + s->pt) * s->kw + f->col + s->pl] =
+        w[((c * deep + f->c % deep) * s->kh + f->row + s->pt) * s->kw + f->col + s->pl] =
             (int8_t)f->sign;
         bias[c] = f->add + (f->sign - 1) * k->fill;
     }
@@ -381,7 +430,7 @@ static int product(struct chain *k, const char *name, int y, const struct stenci
     if (!k->rows) {
         int id = hd_graph_node(g, HD_IR_qconv, name, 4, in, 1, &y);
         set_bytes(g, id, t.dtype, k->fill);
-        set_window(g, id, s);
+        set_window(g, id, s, group);
         return id;
     }
     int64_t made[2] = {s->y.w, s->y.c};
@@ -411,7 +460,7 @@ static bool takes_moves(const struct chain *k, const struct hd_node *n, int y,
     bool fills = s->pt || s->pl || s->pb || s->pr;
     for (int64_t c = 0; c < s->y.c; c++) fills = fills || s->of[c].c < 0;
     if (fills && hd_attr_int(n, "x_zp", 0) != k->fill) return false;
-    int64_t m = w->dim[0], moved = hd_min(by_product(s), by_moves(s));
+    int64_t m = w->dim[0], moved = hd_min(by_product(s), by_moves(k, s));
     return s->x.c * m * s->kh * s->kw <= CHANNELS_MOST * CHANNELS_MOST &&
            words(s->kh * s->kw, s->x.c, m) <= words(1, s->y.c, m) + moved;
 }
@@ -439,7 +488,7 @@ static void take_moves(struct chain *k, int node, const struct stencil *s) {
     int id = hd_graph_node(g, HD_IR_qconv, n.name, 4, in, 1, &y);
     hd_qdq_copy_attrs(g, id, node, false);
     hd_attr_set_int(g, id, "macs", macs);
-    set_window(g, id, s);
+    set_window(g, id, s, 1);
     hd_graph_swap_names(g, id, node);
 }
 
@@ -461,7 +510,7 @@ static void replace(struct chain *k, int y, const struct stencil *s, const int *
     bool all = distinct(s);
     for (size_t i = 0; i < users; i++) all = all && takes_moves(k, &g->nodes[user[i]], y, s);
     for (size_t i = 0; i < users && all; i++) take_moves(k, user[i], s);
-    if (all || by_product(s) >= by_moves(s) || s->runs < 2) return;
+    if (all || s->runs < 2 || (!depthwise(k, s) && by_product(s) >= by_moves(k, s))) return;
     const struct hd_tensor t = g->tensors[y];
     int made = hd_graph_tensor(g, t.name, t.dtype, t.rank, t.dim), maker = t.producer;
     const char *name = g->nodes[maker].name;
@@ -476,50 +525,6 @@ static bool goes_on(const hd_graph *g, const int *user, size_t users) {
     return users > 0;
 }
 
-/* Where dimension `at` is behind a transpose. */
-static int moved(const struct hd_node *n, int at) {
-    const struct hd_attr *perm = hd_attr_get(n, "perm");
-    for (int i = 0; perm && i < perm->n; i++)
-        if (perm->ints[i] == at) return i;
-    return -1;
-}
-
-/* The dimension of t that lies side by side in memory, where layers of rows or images make it; else
- * -1. */
-static int channels_of(const hd_graph *g, int t) {
-    int perm[16], n = 0, at = 1;
-    if (hd_made_as_rows(g, t)) return g->tensors[t].rank - 1;
-    for (int depth = 0; depth < 16; depth++) {
-        int maker = g->tensors[t].producer;
-        if (maker < 0 || g->nodes[maker].in[0] < 0) return -1;
-        switch (g->nodes[maker].op) {
-        case HD_IR_qconv:
-        case HD_IR_qconvtranspose:
-        case HD_IR_qavgpool:
-        case HD_IR_qmaxpool:
-        case HD_IR_qresize:
-            while (n-- > 0) at = moved(&g->nodes[perm[n]], at);
-            return at;
-        case HD_IR_transpose:
-            perm[n++] = maker;
-            break;
-        case HD_IR_qadd:
-        case HD_IR_qmul:
-        case HD_IR_qtable:
-        case HD_IR_qrescale:
-        case HD_IR_slice:
-        case HD_IR_split:
-        case HD_IR_concat:
-        case HD_IR_pad:
-            break;
-        default:
-            return -1;
-        }
-        t = g->nodes[maker].in[0];
-    }
-    return -1;
-}
-
 /* By products of k->source, if it is one. */
 static hd_status from_source(struct chain *k, int y, const int *user, size_t users,
                              bool *out_done) {
@@ -528,7 +533,7 @@ static hd_status from_source(struct chain *k, int y, const int *user, size_t use
     if (!is_bytes(x) || hd_tensor_elems(x) > ELEMENTS_MOST || !collect(k, y) || !reorders(k))
         return HD_OK;
     TRY(trace(k, y));
-    int at = channels_of(k->g, k->source);
+    int at = hd_channels_of(k->g, k->source);
     for (int rows = 0; rows < 2 && !*out_done; rows++) {
         /* no image is made of rows by a product, nor the other way round */
         if (at >= 0 && at != (rows ? x->rank - 1 : 1)) continue;
@@ -554,8 +559,12 @@ static hd_status look_at(struct chain *k, int y) {
     int root = source_of(g, y, -1), maker = g->tensors[root].producer;
     if (maker < 0 || g->nodes[maker].op == HD_IR_quantize)
         return HD_OK; /* at the border of the network the host packs them anyway */
-    for (int at = y; at != root && n < NODES_MOST;)
-        way[n++] = at = g->nodes[g->tensors[at].producer].in[0];
+    for (int at = y; at != root && n < NODES_MOST; way[n++] = at) {
+        const struct hd_node *nd = &g->nodes[g->tensors[at].producer];
+        int i = 0;
+        while (fills(g, nd->in[i])) i++;
+        at = nd->in[i];
+    }
     bool done = false;
     while (n-- > 0 && !done) {
         k->source = way[n];
