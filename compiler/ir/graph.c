@@ -444,7 +444,7 @@ int64_t hd_node_macs(const hd_graph *g, const struct hd_node *n) {
         per_output = w->dim[0] ? hd_tensor_elems(w) / w->dim[0] : 0;
         break;
     case HD_IR_qconvtranspose:
-        return transposed_macs(g, n);
+        return hd_attr_int(n, "macs", transposed_macs(g, n));
     case HD_IR_qgemm:
         per_output = w->dim[1];
         break;
