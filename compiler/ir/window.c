@@ -186,8 +186,9 @@ hd_status hd_window_resolve(hd_ctx *ctx, hd_graph *g, int node) {
 hd_status hd_window_get(hd_ctx *ctx, const struct hd_node *n, const struct hd_tensor *x,
                         const int64_t *kernel, struct hd_window *out) {
     struct hd_window_nd v;
-    TRY(n->op == HD_IR_convtranspose ? hd_window_transposed_get(ctx, n, x, kernel, &v)
-                                     : hd_window_nd_get(ctx, n, x, kernel, &v));
+    bool transposed = n->op == HD_IR_convtranspose || n->op == HD_IR_qconvtranspose;
+    TRY(transposed ? hd_window_transposed_get(ctx, n, x, kernel, &v)
+                   : hd_window_nd_get(ctx, n, x, kernel, &v));
     if (v.sp > 2)
         return hd_fail(ctx, HD_UNSUPPORTED,
                        "node '%s' (%s): operand '%s' has rank %d, allowed 3 ([N,C,W]) and 4 "
