@@ -26,6 +26,7 @@ hd_status hd_pass_gaps(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_shuffle(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_columns(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_phases(hd_ctx *ctx, hd_graph *g);
+hd_status hd_pass_blocks(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_narrow(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_separate(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_volume(hd_ctx *ctx, hd_graph *g);

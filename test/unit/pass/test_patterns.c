@@ -97,6 +97,7 @@ static void passes_keep_values(void **state) {
     keeps_values("test/golden/pass/gaps.t", "gaps", 0);
     keeps_values("test/golden/pass/columns.t", "columns", 0);
     keeps_values("test/golden/pass/phases.t", "phases", 0);
+    keeps_values("test/golden/pass/blocks.t", "blocks", 0);
     keeps_values("test/golden/pass/position.t", "qdq", 0);
     keeps_values("test/golden/pass/pair_rows.t", "qdq", 0);
     keeps_values("test/golden/pass/narrow.t", "narrow", 0);
