@@ -98,10 +98,18 @@ static hd_status run_stages(struct hd_lowering *lo) {
     return HD_OK;
 }
 
+static size_t constant_bytes(const hd_graph *g) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < g->n_tensors; i++)
+        if (g->tensors[i].data) bytes += hd_tensor_bytes(&g->tensors[i]);
+    return bytes;
+}
+
 /* One attempt; nodes that turn out too big for the machine are noted in lo->too_big. */
 static hd_status attempt(struct hd_lowering *lo) {
     const struct hd_compile_options *opt = lo->opt;
     lo->arena = hd_arena_create();
+    lo->image = hd_grow(lo->arena, NULL, &lo->cap_image, 2 * constant_bytes(lo->g), 1);
     hd_model *m = lo->model = hd_model_create();
     m->machine = opt->machine;
     m->isa_hash = hd_isa_hash();
@@ -229,10 +237,10 @@ static hd_status lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options
     if (s == HD_OK) s = hd_graph_save(ctx, g, &bytes, &lo.model->graph_bytes);
     if (s == HD_OK && opt->host_only) report_memory(g, lo.model);
     if (s == HD_OK) {
-        lo.model->graph = hd_dup(lo.model->arena, bytes, lo.model->graph_bytes);
+        lo.model->graph = bytes;
+        hd_arena_own(lo.model->arena, bytes);
         *out = lo.model;
     }
-    free(bytes);
     hd_arena_destroy(notes);
     return s;
 }

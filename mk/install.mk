@@ -15,7 +15,7 @@ FLAGS_runtime/base/version.c := -DHD_VERSION='"$(VERSION)"'
 $(B)/runtime/base/version.o $(B)/pic/runtime/base/version.o: $(BUILD_DIR)/version
 
 BASE_SRCS := $(wildcard runtime/base/*.c) isa/isa.c isa/machine.c isa/disasm.c isa/room.c
-RT_SRCS   := $(BASE_SRCS) runtime/device/model.c runtime/device/value.c runtime/device/states.c runtime/devices.c runtime/session.c runtime/whole_graph.c runtime/state.c runtime/queue.c \
+RT_SRCS   := $(BASE_SRCS) runtime/device/model.c runtime/device/model_save.c runtime/device/value.c runtime/device/states.c runtime/devices.c runtime/session.c runtime/whole_graph.c runtime/state.c runtime/queue.c \
              runtime/heddle_rt.c sim/mach_dev.c sim/mach_report.c driver/emu_host.c driver/emu_left.c driver/emu_wire.c driver/xclbin.c \
              $(wildcard driver/xrt*.c) $(addprefix driver/remote/,client.c client_run.c fleet.c frame.c link.c list.c messages.c)
 HOST_SRCS := $(BASE_SRCS) runtime/plugin_host.c runtime/device/value.c $(wildcard compiler/ir/*.c compiler/expr/*.c) \

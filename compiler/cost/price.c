@@ -15,10 +15,7 @@ static int64_t price(struct hd_lowering *lo, size_t first, size_t end, int64_t m
     if (w->s.n_ops > lo->most_ops) lo->most_ops = w->s.n_ops;
     const struct hd_price price = {cycles < INT64_MAX ? cycles : -most, (uint32_t)w->wm.most,
                                    (uint32_t)w->pm.most, w->wm.came_round, w->pm.came_round};
-    if (lo->scratch)
-        hd_arena_reset(scratch);
-    else
-        hd_arena_destroy(scratch);
+    lo->scratch ? hd_arena_reset(scratch) : hd_arena_destroy(scratch);
     if (lo->prices && fits) hd_price_memo_put(lo->prices, key, lo->m, price);
     return cycles;
 }

@@ -25,6 +25,7 @@ enum { BLOCK = 32 }; /* granules that are looked at together, where all of them 
 
 void hd_ops_init(struct hd_ops *s, struct hd_lowering *lo, hd_arena *arena) {
     *s = (struct hd_ops){.lo = lo, .arena = arena};
+    s->ops = hd_grow(arena, NULL, &s->cap_ops, lo->most_ops, sizeof *s->ops);
     const struct hd_machine *m = lo->m;
     int64_t size[HD_SPACES] = {m->xm_bytes,  hd_wm_words(m), hd_pm_words(m),
                                HD_TM_TABLES, hd_am_words(m), (int64_t)lo->plan->arena_bytes};

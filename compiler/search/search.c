@@ -235,6 +235,7 @@ struct attempts {
         struct hd_plan *found; /* NULL = not wanted; in memory that lives as long as lo */
     } of[2 * MOST_PLANS];
     int n, first;
+    hd_arena *scratch[HD_MOST_threads];
 };
 
 static hd_status make_plan(struct hd_lowering *lo, int plan, bool refine) {
@@ -244,12 +245,11 @@ static hd_status make_plan(struct hd_lowering *lo, int plan, bool refine) {
 
 /* One of them, on a copy of what plans change; the rest of lo is read only. */
 static void try_one(void *arg, int64_t i, int thread) {
-    (void)thread;
     struct attempts *a = arg;
     struct attempt *t = &a->of[a->first + i];
     struct hd_lowering lo = *a->lo;
     lo.ctx = hd_ctx_for_thread(a->lo->ctx);
-    lo.arena = hd_arena_create(), lo.scratch = hd_arena_create();
+    lo.arena = hd_arena_create(), lo.scratch = a->scratch[thread];
     struct hd_plan plan = hd_plan_copy(a->lo->plan, lo.arena);
     lo.plan = &plan;
     lo.ordered = t->ordered;
@@ -261,7 +261,6 @@ static void try_one(void *arg, int64_t i, int thread) {
         if (t->found) hd_plan_assign(t->found, lo.plan);
     }
     hd_arena_destroy(lo.arena);
-    hd_arena_destroy(lo.scratch);
     hd_ctx_destroy(lo.ctx);
 }
 
@@ -272,7 +271,9 @@ static void try_all(struct attempts *a, int first) {
     if (a->lo->opt->threads) threads = (int)hd_min(threads, a->lo->opt->threads);
     if (!hd_threads_open(threads)) threads = 1;
     a->first = first;
+    for (int i = 0; i < threads; i++) a->scratch[i] = hd_arena_create();
     hd_parallel(threads, a->n - first, try_one, a);
+    for (int i = 0; i < threads; i++) hd_arena_destroy(a->scratch[i]);
 }
 
 /* The best plan with coarse tiles need not be the best with refined ones, and chains gain most: of

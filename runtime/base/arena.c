@@ -14,6 +14,7 @@ enum { ALIGN = 64, BLOCK_BYTES = 1 << 16 };
 struct block {
     struct block *next;
     size_t used, size;
+    void *owned; /* of malloc, or NULL */
 };
 
 struct hd_arena {
@@ -26,12 +27,21 @@ hd_arena *hd_arena_create(void) {
     return a;
 }
 
-void hd_arena_destroy(hd_arena *a) {
-    if (!a) return;
+/* The bytes that its blocks had. */
+static size_t free_blocks(hd_arena *a) {
+    size_t total = 0;
     for (struct block *b = a->head, *next; b; b = next) {
         next = b->next;
+        total += b->size;
+        free(b->owned);
         free(b);
     }
+    a->head = NULL;
+    return total;
+}
+
+void hd_arena_destroy(hd_arena *a) {
+    if (a) free_blocks(a);
     free(a);
 }
 
@@ -47,21 +57,21 @@ bool hd_arena_reserve(hd_arena *a, size_t bytes) {
 }
 
 void hd_arena_reset(hd_arena *a) {
-    size_t total = 0;
     if (!a->head) return;
-    if (a->head->next) {
-        for (struct block *b = a->head, *next; b; b = next) {
-            next = b->next;
-            total += b->size;
-            free(b);
-        }
-        a->head = NULL;
-        if (!hd_arena_reserve(a, total)) return;
-    }
+    if (a->head->next && !hd_arena_reserve(a, free_blocks(a))) return;
     *a->head = (struct block){.used = ALIGN, .size = a->head->size};
 }
 
-void *hd_alloc(hd_arena *a, size_t bytes) {
+void hd_arena_own(hd_arena *a, void *p) {
+    hd_alloc(a, 1);
+    struct block *b = aligned_alloc(ALIGN, ALIGN);
+    HD_MEMORY(b);
+    *b = (struct block){.next = a->head->next, .used = ALIGN, .size = ALIGN, .owned = p};
+    a->head->next = b;
+}
+
+/* Not zeroed. */
+static void *take(hd_arena *a, size_t bytes) {
     HD_ASSERT(bytes < SIZE_MAX / 2);
     size_t need = (bytes + ALIGN - 1) / ALIGN * ALIGN;
     if (!a->head || a->head->size - a->head->used < need) {
@@ -73,19 +83,23 @@ void *hd_alloc(hd_arena *a, size_t bytes) {
             b->next = a->head->next;
             a->head->next = b;
             b->used += need;
-            return memset((char *)b + ALIGN, 0, need);
+            return (char *)b + ALIGN;
         }
         a->head = b;
     }
     void *p = (char *)a->head + a->head->used;
     a->head->used += need;
-    return memset(p, 0, need);
+    return p;
+}
+
+void *hd_alloc(hd_arena *a, size_t bytes) {
+    void *p = take(a, bytes);
+    return memset(p, 0, bytes);
 }
 
 void *hd_dup(hd_arena *a, const void *src, size_t bytes) {
-    void *p = hd_alloc(a, bytes);
-    if (bytes) memcpy(p, src, bytes);
-    return p;
+    void *p = take(a, bytes);
+    return bytes ? memcpy(p, src, bytes) : p;
 }
 
 char *hd_strndup(hd_arena *a, const char *s, size_t n) {
@@ -120,7 +134,7 @@ void *hd_grow(hd_arena *a, void *ptr, size_t *cap, size_t need, size_t item_byte
     if (need <= *cap) return ptr;
     size_t new_cap = *cap ? *cap * 2 : 8;
     if (new_cap < need) new_cap = need;
-    void *p = hd_alloc(a, hd_array_bytes(new_cap, item_bytes));
+    void *p = take(a, hd_array_bytes(new_cap, item_bytes));
     if (*cap) memcpy(p, ptr, *cap * item_bytes);
     *cap = new_cap;
     return p;

@@ -1,4 +1,4 @@
-/* The model container: create, save, load. docs/runtime.md describes the file byte by byte. */
+/* The model container: create, load. model_save.c writes it. */
 #include "runtime/device/model.h"
 
 #include <stdlib.h>
@@ -7,17 +7,10 @@
 
 #include "runtime/base/io.h"
 #include "runtime/base/num.h"
+#include "runtime/device/model_file.h"
 #include "runtime/device/states.h"
 
-enum { FORMAT = 8, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
-#define VALUE_BYTES_MAX (UINT64_C(2) << 30)  /* as in a graph */
-#define MAGIC           UINT32_C(0x1a4c4448) /* "HDL\x1a" */
-
-enum { PLACE_INTS = 21, PLACE_BYTES = 4 * PLACE_INTS + 32 };
-
-enum section { MACH, GRPH, IMAG, STEP, VALU, LAYR, HOST, STAT, PLAC, SECTIONS };
-static const char section_name[SECTIONS][5] = {"MACH", "GRPH", "IMAG", "STEP", "VALU",
-                                               "LAYR", "HOST", "STAT", "PLAC"};
+#define VALUE_BYTES_MAX (UINT64_C(2) << 30) /* as in a graph */
 
 hd_model *hd_model_create(void) {
     hd_arena *a = hd_arena_create();
@@ -29,193 +22,6 @@ hd_model *hd_model_create(void) {
 
 void hd_model_destroy(hd_model *m) {
     if (m) hd_arena_destroy(m->arena);
-}
-
-/* ---- save --------------------------------------------------------------------------------- */
-
-static void put_list(struct hd_buf *b, const int *list, int n) {
-    hd_buf_u32(b, (uint32_t)n);
-    for (int i = 0; i < n; i++) hd_buf_u32(b, (uint32_t)list[i]);
-}
-
-static void put_machine(struct hd_buf *b, const hd_model *m) {
-    hd_buf_str(b, m->name);
-    hd_buf_str(b, m->machine.name);
-    hd_buf_u32(b, (uint32_t)hd_n_machine_params);
-    for (int i = 0; i < hd_n_machine_params; i++) {
-        uint32_t v;
-        memcpy(&v, (const char *)&m->machine + hd_machine_params[i].offset, sizeof v);
-        hd_buf_str(b, hd_machine_params[i].name);
-        hd_buf_u32(b, v);
-    }
-}
-
-static void put_steps(struct hd_buf *b, const hd_model *m) {
-    hd_buf_u32(b, (uint32_t)m->n_steps);
-    for (int i = 0; i < m->n_steps; i++) {
-        const struct hd_step *s = &m->steps[i];
-        hd_buf_u32(b, s->kind);
-        hd_buf_u32(b, s->code_offset);
-        hd_buf_u32(b, s->code_bytes);
-        put_list(b, s->nodes, s->n_nodes);
-        put_list(b, s->inputs, s->n_inputs);
-        put_list(b, s->outputs, s->n_outputs);
-        hd_buf_str(b, s->device ? s->device : "");
-        hd_buf_str(b, s->why ? s->why : "");
-    }
-}
-
-static void put_values(struct hd_buf *b, const hd_model *m) {
-    hd_buf_u64(b, m->arena_bytes);
-    hd_buf_u32(b, (uint32_t)m->n_values);
-    for (int i = 0; i < m->n_values; i++) {
-        const struct hd_value_info *v = &m->values[i];
-        hd_buf_str(b, v->name);
-        hd_buf_u32(b, (uint32_t)v->dtype);
-        hd_buf_u32(b, (uint32_t)v->elem_bytes);
-        hd_buf_u32(b, (uint32_t)v->rank);
-        for (int k = 0; k < v->rank; k++) hd_buf_u64(b, (uint64_t)v->dim[k]);
-        hd_buf_u32(b, (uint32_t)v->tensor);
-        hd_buf_u32(b, v->in_arena);
-        hd_buf_u64(b, v->arena_offset);
-        hd_buf_u32(b, v->layout);
-        hd_buf_u64(b, (uint64_t)v->c_pad);
-        hd_buf_u32(b, (uint32_t)v->layer);
-    }
-    put_list(b, m->inputs, m->n_inputs);
-    put_list(b, m->outputs, m->n_outputs);
-    hd_states_put(b, m);
-}
-
-static void put_layers(struct hd_buf *b, const hd_model *m) {
-    hd_buf_u32(b, (uint32_t)m->n_layers);
-    for (int i = 0; i < m->n_layers; i++) {
-        const struct hd_layer_info *l = &m->layers[i];
-        hd_buf_str(b, l->name);
-        hd_buf_str(b, l->op);
-        hd_buf_u64(b, (uint64_t)l->macs);
-        hd_buf_u64(b, (uint64_t)l->vector_ops);
-        hd_buf_u64(b, (uint64_t)l->unavoidable_bytes);
-        hd_buf_u64(b, (uint64_t)l->bounds.mx_cycles);
-        hd_buf_u64(b, (uint64_t)l->bounds.vx_cycles);
-        hd_buf_u64(b, (uint64_t)l->bounds.chain_cycles);
-        hd_buf_u64(b, (uint64_t)l->bounds.read_bytes);
-        hd_buf_u64(b, (uint64_t)l->bounds.write_bytes);
-        hd_buf_u32(b, (uint32_t)l->step);
-        hd_buf_str(b, l->plan);
-    }
-}
-
-static void put_host_ops(struct hd_buf *b, const hd_model *m) {
-    hd_buf_u32(b, (uint32_t)m->n_host_ops);
-    for (int i = 0; i < m->n_host_ops; i++) {
-        const struct hd_host_op *h = &m->host_ops[i];
-        hd_buf_str(b, h->node);
-        hd_buf_str(b, h->op);
-        hd_buf_str(b, h->reason);
-        hd_buf_str(b, h->hint);
-        hd_buf_u64(b, (uint64_t)h->ns);
-    }
-}
-
-static void put_stats(struct hd_buf *b, const hd_model *m) {
-    hd_buf_u64(b, (uint64_t)m->planned_bytes);
-    hd_buf_u64(b, (uint64_t)m->naive_bytes);
-    hd_buf_u64(b, (uint64_t)m->lower_bound_bytes);
-    hd_buf_u64(b, (uint64_t)m->n_ops);
-    hd_buf_u64(b, (uint64_t)m->n_bundles);
-}
-
-static void put_places(struct hd_buf *b, const hd_model *m) {
-    hd_buf_u64(b, m->xm_ring);
-    hd_buf_u32(b, (uint32_t)m->n_places);
-    for (int i = 0; i < m->n_places; i++) {
-        const struct hd_place *p = &m->places[i];
-        const int ints[PLACE_INTS] = {
-            p->tensor,   p->layer, p->first, p->last,  p->comes_in, p->goes_out, p->on_chip,
-            p->in_arena, p->n,     p->h,     p->w,     p->c,        p->c_pad,    p->pt,
-            p->pb,       p->pl,    p->pr,    p->pitch, p->rolling,  p->apart,    p->wide};
-        for (int k = 0; k < PLACE_INTS; k++) hd_buf_u32(b, (uint32_t)ints[k]);
-        hd_buf_u64(b, p->xm_offset);
-        hd_buf_u64(b, p->xm_bytes);
-        hd_buf_u64(b, p->arena_offset);
-        hd_buf_u64(b, p->arena_bytes);
-    }
-}
-
-static void put_section(struct hd_buf *b, const hd_model *m, enum section s) {
-    switch (s) {
-    case MACH:
-        put_machine(b, m);
-        break;
-    case GRPH:
-        hd_buf_put(b, m->graph, m->graph_bytes);
-        break;
-    case IMAG:
-        hd_buf_put(b, m->image, m->image_bytes);
-        break;
-    case STEP:
-        put_steps(b, m);
-        break;
-    case VALU:
-        put_values(b, m);
-        break;
-    case LAYR:
-        put_layers(b, m);
-        break;
-    case HOST:
-        put_host_ops(b, m);
-        break;
-    case STAT:
-        put_stats(b, m);
-        break;
-    case PLAC:
-        put_places(b, m);
-        break;
-    case SECTIONS:
-        break;
-    }
-}
-
-static void store_u32(struct hd_buf *b, size_t at, uint32_t v) {
-    for (int i = 0; i < 4; i++) b->data[at + (size_t)i] = (unsigned char)(v >> 8 * i);
-}
-
-static void store_u64(struct hd_buf *b, size_t at, uint64_t v) {
-    store_u32(b, at, (uint32_t)v);
-    store_u32(b, at + 4, (uint32_t)(v >> 32));
-}
-
-void hd_model_bytes(const hd_model *m, struct hd_buf *b) {
-    static const unsigned char zeros[SECTION_ALIGN];
-    b->n = 0;
-    hd_buf_u32(b, MAGIC);
-    hd_buf_u32(b, FORMAT);
-    hd_buf_u32(b, m->isa_hash);
-    hd_buf_u32(b, m->machine_hash);
-    hd_buf_u64(b, HEADER_BYTES); /* section table */
-    hd_buf_u32(b, SECTIONS);
-    hd_buf_u32(b, 0);
-    hd_buf_put(b, zeros, HEADER_BYTES - b->n);
-    for (int s = 0; s < SECTIONS; s++) hd_buf_put(b, zeros, ENTRY_BYTES);
-    for (int s = 0; s < SECTIONS; s++) {
-        hd_buf_put(b, zeros, (SECTION_ALIGN - b->n % SECTION_ALIGN) % SECTION_ALIGN);
-        size_t entry = HEADER_BYTES + (size_t)s * ENTRY_BYTES, start = b->n;
-        put_section(b, m, (enum section)s);
-        memcpy(b->data + entry, section_name[s], 4);
-        store_u64(b, entry + 8, start);
-        store_u64(b, entry + 16, b->n - start);
-    }
-    store_u64(b, 32, b->n);
-    store_u32(b, CRC_AT, (uint32_t)crc32_z(0, b->data + HEADER_BYTES, b->n - HEADER_BYTES));
-}
-
-hd_status hd_model_save(hd_ctx *ctx, const hd_model *m, const char *path) {
-    struct hd_buf b = {0};
-    hd_model_bytes(m, &b);
-    hd_status s = hd_file_write(ctx, path, b.data, b.n);
-    hd_buf_free(&b);
-    return s;
 }
 
 /* ---- load --------------------------------------------------------------------------------- */

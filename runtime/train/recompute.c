@@ -239,7 +239,9 @@ static bool turn(struct work *w, struct hd_recomputed *out) {
     struct done d;
     w->a = hd_arena_create();
     take_plan(w);
+    size_t had = w->cap_stays;
     w->stays = hd_grow(w->keep, w->stays, &w->cap_stays, w->g->n_tensors, sizeof *w->stays);
+    memset(w->stays + had, 0, (w->cap_stays - had) * sizeof *w->stays);
     out->bytes = w->p.bound_bytes;
     if (w->beyond == 0) {
         out->bytes = hd_mem_pack(w->p.blocks, w->p.n_blocks);
