@@ -23,6 +23,9 @@ bool hd_made_as_rows(const hd_graph *g, int t);
 int hd_channels_of(const hd_graph *g, int t);
 hd_status hd_pass_images(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_gaps(hd_ctx *ctx, hd_graph *g);
+/* By an operation that has windows, and no other view of it between; what else has rank 3 is rows.
+ */
+bool hd_made_as_image(const hd_graph *g, int t);
 hd_status hd_pass_shuffle(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_columns(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_phases(hd_ctx *ctx, hd_graph *g);

@@ -261,7 +261,7 @@ static bool match_add(struct hd_qmatch *m, int node) {
     int in[2];
     if (!hd_qdq_pair(m, node, in, p)) return n.op == HD_IR_add && match_gemm_bias(m, node);
     float sign = n.op == HD_IR_sub ? -1.0f : 1.0f;
-    int id = hd_qdq_emit(m, HD_IR_qadd, node, 2, in);
+    int id = hd_qdq_emit_pair(m, HD_IR_qadd, node, in);
     hd_attr_set_int(m->g, id, "a_zp", p[0].zp);
     hd_attr_set_int(m->g, id, "b_zp", p[1].zp);
     hd_attr_set_float(m->g, id, "a_scale", p[0].scale / m->y.scale);
@@ -276,7 +276,7 @@ static bool match_mul(struct hd_qmatch *m, int node) {
     if (!hd_qdq_pair(m, node, in, p)) return false;
     bool div = m->g->nodes[node].op == HD_IR_div;
     float scale = div ? p[0].scale / p[1].scale : p[0].scale * p[1].scale;
-    int id = hd_qdq_emit(m, div ? HD_IR_qdiv : HD_IR_qmul, node, 2, in);
+    int id = hd_qdq_emit_pair(m, div ? HD_IR_qdiv : HD_IR_qmul, node, in);
     hd_attr_set_int(m->g, id, "a_zp", p[0].zp);
     hd_attr_set_int(m->g, id, "b_zp", p[1].zp);
     hd_attr_set_float(m->g, id, "scale", scale / m->y.scale);

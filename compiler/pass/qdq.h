@@ -27,6 +27,8 @@ struct hd_qmatch {
     struct hd_qparam y; /* its parameters */
     int value;          /* float tensor before the activations */
     int lo, hi;
+    int block_rank; /* of a pair of rows that hd_qdq_pair brings into these dimensions; 0 = none */
+    int64_t block[3];
 };
 
 /* Replaces the quantize node by a q operation named after the float node `named`; _to: with this
@@ -47,8 +49,10 @@ void hd_qdq_turn_products(hd_graph *g);
 void hd_qdq_unsigned_weights(hd_graph *g);
 
 /* Both operands of an elementwise node are dequantised tensors: these, of the rank of the result,
- * and not broadcast along channels (copies of those are made by a convolution). */
+ * and not broadcast along channels (copies of those are made by a convolution or product). */
 bool hd_qdq_pair(struct hd_qmatch *m, int node, int in[2], struct hd_qparam p[2]);
+/* hd_qdq_emit for these. */
+int hd_qdq_emit_pair(struct hd_qmatch *m, enum hd_ir_op op, int named, const int in[2]);
 
 /* The node whose only output it is; NULL = none. */
 const struct hd_node *hd_qdq_maker(const hd_graph *g, int tensor);

@@ -3,7 +3,7 @@
  *   reducemean over height, width or both    -> avgpool      reducemax -> maxpool
  *   reducesum, or what includes channels     -> conv by ones, or by 1 / count
  *   reducemean, reducesum of rows            -> matmul by ones, or by 1 / count
- *   over the middle of rows [B,S,C]          -> transpose, then as an image
+ *   over the middle of rows [B,..,C]         -> transpose, then as an image
  *   other reducemax                          -> transpose, and a pool of what is reduced in a row
  *
  * needs: shapes. gives: the same values up to rounding. A reduction over images, or of other kinds,
@@ -47,8 +47,34 @@ static bool open_reduction(const hd_graph *g, int node, struct reduction *r) {
     return r->count <= 1 << 20;
 }
 
-/* Images come from operations that have windows; what else has rank 3 is rows. */
-static bool is_image(const hd_graph *g, int t) {
+/* Of a product by weights or a norm, through what moves nothing along the last dimension: rows, of
+ * any rank. */
+static bool is_rows(const hd_graph *g, int t) {
+    for (int depth = 0; depth < 16 && t >= 0 && g->tensors[t].producer >= 0; depth++) {
+        const struct hd_node *n = &g->nodes[g->tensors[t].producer];
+        const struct hd_tensor *y = &g->tensors[t];
+        if (n->op == HD_IR_matmul || n->op == HD_IR_gemm || n->op == HD_IR_layernorm ||
+            n->op == HD_IR_qgemm || n->op == HD_IR_qlayernorm)
+            return true;
+        const struct hd_tensor *x = n->n_in && n->in[0] >= 0 ? &g->tensors[n->in[0]] : NULL;
+        if (!x || !x->known || !x->rank || !y->known || !y->rank || n->op == HD_IR_transpose ||
+            n->op == HD_IR_conv || n->op == HD_IR_qconv ||
+            x->dim[x->rank - 1] != y->dim[y->rank - 1])
+            return false;
+        t = n->in[0];
+    }
+    return false;
+}
+
+/* All between the first dimension and the last is reduced, those of 1 left out. */
+static bool is_middle(const struct reduction *r) {
+    unsigned longer = 0;
+    for (int d = 1; d < r->x.rank - 1; d++)
+        if (r->x.dim[d] > 1) longer |= 1u << d;
+    return r->x.rank > 2 && r->set == longer;
+}
+
+bool hd_made_as_image(const hd_graph *g, int t) {
     for (int depth = 0; depth < 16 && g->tensors[t].producer >= 0; depth++) {
         const struct hd_node *n = &g->nodes[g->tensors[t].producer];
         switch (n->op) {
@@ -158,14 +184,20 @@ static bool as_product(struct reduction *r) {
     return true;
 }
 
-/* [B,S,C] over S: an image of C channels. */
+/* [B,..,C] over all in the middle: an image of C channels, as near to a square as its pixels allow.
+ */
 static bool over_rows(struct reduction *r) {
     if (r->pools_only && !r->mean) return false; /* before anything is made */
-    int64_t dim[3] = {r->x.dim[0], r->x.dim[2], r->x.dim[1]}, perm[3] = {0, 2, 1};
-    int x = r->g->nodes[r->node].in[0], turned = tensor(r, "turned", 3, dim);
+    int64_t n = r->x.dim[0], c = r->x.dim[r->x.rank - 1], high = 1, perm[4] = {0, 3, 1, 2};
+    for (int64_t h = 2; h * h <= r->count; h++)
+        if (r->count % h == 0) high = h;
+    int64_t dim[4] = {n, high, r->count / high, c}, to[4] = {n, c, dim[1], dim[2]};
+    int x = r->g->nodes[r->node].in[0], turned = tensor(r, "turned", 4, to);
+    if (r->x.rank != 4 || memcmp(dim, r->x.dim, sizeof dim))
+        x = reshape(r, x, tensor(r, "pixels", 4, dim));
     int id = hd_graph_node(r->g, HD_IR_transpose, r->y.name, 1, &x, 1, &turned);
-    hd_attr_set_ints(r->g, id, "perm", 3, perm);
-    r->set = 1u << 2;
+    hd_attr_set_ints(r->g, id, "perm", 4, perm);
+    r->set = 1u << 2 | 1u << 3;
     return as_window(r, turned);
 }
 
@@ -201,9 +233,10 @@ bool hd_reduce_fits(const hd_graph *g, int node) {
     if (!open_reduction(g, node, &r) || r.max || !r.set) return false;
     unsigned set = r.set;
     for (int last = r.x.rank; last > 0 && (set >> (last - 1) & 1);) set &= ~(1u << --last);
-    if (r.x.rank == 4 || (r.x.rank == 3 && is_image(g, g->nodes[node].in[0]))) return !(r.set & 1);
+    if (r.x.rank == 4 || (r.x.rank == 3 && hd_made_as_image(g, g->nodes[node].in[0])))
+        return !(r.set & 1);
     if (set == 0) return hd_tensor_elems(&r.x) / r.count <= 65535 && r.count <= 65535;
-    return r.x.rank == 3 && r.set == 1u << 1;
+    return is_middle(&r);
 }
 
 bool hd_reduce_as_window(hd_graph *g, int node, bool pools_only) {
@@ -220,10 +253,11 @@ bool hd_reduce_as_window(hd_graph *g, int node, bool pools_only) {
     unsigned set = r.set;
     while (last > 0 && (set >> (last - 1) & 1)) set &= ~(1u << --last); /* the dimensions behind */
     int x = g->nodes[node].in[0];
-    bool image = r.x.rank == 4 || (r.x.rank == 3 && is_image(g, x));
+    bool image = (r.x.rank == 4 && !(is_middle(&r) && is_rows(g, x))) ||
+                 (r.x.rank == 3 && hd_made_as_image(g, x));
     if (image && as_window(&r, x)) return true;
     if (r.max) return over_width(&r);
     if (image) return false;
     if (set == 0) return as_product(&r);
-    return r.x.rank == 3 && r.set == 1u << 1 && over_rows(&r);
+    return is_middle(&r) && over_rows(&r);
 }

@@ -43,6 +43,7 @@ bool hd_made_as_rows(const hd_graph *g, int t) {
         case HD_IR_slice:
         case HD_IR_qadd:
         case HD_IR_qmul:
+        case HD_IR_qdiv:
         case HD_IR_qtable:
         case HD_IR_qrescale:
             t = n->in[0];
