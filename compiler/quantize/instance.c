@@ -76,14 +76,14 @@ bool hd_quant_instance(hd_graph *g, int node) {
     return true;
 }
 
-/* A constant of n numbers as one row; t < 0 is none; *out_plain: all are `neutral`. -1: t is no
- * such constant. */
-static int as_row(hd_graph *g, int t, int64_t n, float neutral, bool *out_plain) {
+/* A constant of n numbers as one row; t < 0 is none: `neutral`; *out_even: all are the same. -1: t
+ * is no such constant. */
+static int as_row(hd_graph *g, int t, int64_t n, float neutral, bool *out_even) {
     if (t < 0) return filled(g, "norm.row", n, neutral);
     const struct hd_tensor w = g->tensors[t];
     const float *v = w.data;
     if (!v || w.dtype != HD_F32 || hd_tensor_elems(&w) != n) return -1;
-    for (int64_t i = 0; i < n; i++) *out_plain = *out_plain && v[i] == neutral;
+    for (int64_t i = 0; i < n; i++) *out_even = *out_even && v[i] == v[0];
     return hd_graph_const_f32(g, w.name, (int)n, v);
 }
 
@@ -110,11 +110,11 @@ bool hd_quant_volume_norm(hd_graph *g, int node) {
         return false;
     for (int i = 0; i < x.rank; i++) dim[i >= axis ? 2 : i > 0] *= x.dim[i];
     if (hd_tensor_elems(&x) < 1) return false;
-    bool plain = true;
-    int scale = as_row(g, n.in[1], dim[2], 1, &plain);
-    int bias = as_row(g, n.n_in > 2 ? n.in[2] : -1, dim[2], 0, &plain);
+    bool even = true;
+    int scale = as_row(g, n.in[1], dim[2], 1, &even);
+    int bias = as_row(g, n.n_in > 2 ? n.in[2] : -1, dim[2], 0, &even);
     if (scale < 0 || bias < 0) return false;
-    bool turns = plain && axis == 1 && x.dim[1] > 1; /* of a sum no order matters */
+    bool turns = even && axis == 1 && x.dim[1] > 1; /* of a sum no order matters */
     const char *name = g->tensors[y].name;
     hd_graph_kill(g, node);
     if (turns) in = turned(g, in, -1, hd_sprintf(g->arena, "%s.last", name), false);
@@ -123,6 +123,7 @@ bool hd_quant_volume_norm(hd_graph *g, int node) {
     int made = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.norm", name), HD_F32, 3, dim);
     int id = hd_graph_node(g, HD_IR_layernorm, n.name, 3, norm, 1, &made);
     hd_attr_set_int(g, id, "axis", 2);
+    hd_attr_set_int(g, id, "centred", hd_attr_int(&n, "centred", 1));
     hd_attr_set_float(g, id, "epsilon", hd_attr_float(&n, "epsilon", 1e-5f));
     hd_graph_swap_names(g, id, node);
     if (turns) {

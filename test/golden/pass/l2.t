@@ -60,7 +60,6 @@ graph g {
 #=   input u f32[2,4]
 #=   input c f32[1,3,2,2]
 #=   const last i64[1] = {-1}
-#=   const both i64[2] = {0, 1}
 #=   const least f32[] = {0x1p-40}
 #=   const large f32[] = {0x1p-1}
 #=   const most f32[] = {0x1p+1}
@@ -69,14 +68,13 @@ graph g {
 #=   const norm.length_48 f32[4] = {0x1p-1, 0x1p-1, 0x1p-1, 0x1p-1}
 #=   const norm.length_50_51 f32[3] = {0x1.279a74p-1, 0x1.279a74p-1, 0x1.279a74p-1}
 #=   const norm.length_55 f32[4] = {0x1p-1, 0x1p-1, 0x1p-1, 0x1p-1}
+#=   const norm.scale f32[2,4] = {0x1.6a09e6p-2, 0x1.6a09e6p-2, 0x1.6a09e6p-2, 0x1.6a09e6p-2, 0x1.6a09e6p-2, 0x1.6a09e6p-2, 0x1.6a09e6p-2, 0x1.6a09e6p-2}
 #=   n6 f32[2,1] = reducel2(x, last) keepdims=1
 #=   c6 f32[2,1] = clip(n6, large)
 #=   y6 f32[2,4] = div(x, c6)
 #=   n7 f32[2,1] = reducel2(x, last) keepdims=1
 #=   c7 f32[2,1] = clip(n7, least, most)
 #=   y7 f32[2,4] = div(x, c7)
-#=   n8 f32[1,1] = reducel2(x, both) keepdims=1
-#=   y8 f32[2,4] = div(x, n8)
 #=   n9 f32[2,1] = reducel2(u, last) keepdims=1
 #=   y9 f32[2,4] = div(x, n9)
 #=   y10 f32[2,4] = lpnorm(x) p=1
@@ -94,6 +92,7 @@ graph g {
 #=   y3_53 f32[1,2,2,3] = layernorm(y3_52, norm.length_50_51) @y3 axis=3 centred=0 epsilon=0x1.4484cp-100
 #=   y3 f32[1,3,2,2] = transpose(y3_53) @y3_37 perm=[0,3,1,2]
 #=   y4 f32[2,4] = layernorm(x, norm.length_55) axis=1 centred=0 epsilon=0x1.4484cp-100
+#=   y8 f32[2,4] = layernorm(x, norm.scale) axis=0 centred=0 epsilon=0x1.4484cp-100
 #=   output y1
 #=   output y2
 #=   output y3
