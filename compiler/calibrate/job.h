@@ -124,6 +124,8 @@ size_t largest(const struct hd_value_info *v, const void *x);
 hd_status rewritten(struct job *j, const hd_graph *ref, hd_graph **out);
 /* The plan for job.keep. */
 void choose_plan(struct job *j);
+/* Leaves float, in job.keep, what is in doubt and costs the outputs too much (doubt.c). */
+hd_status settle_doubts(struct job *j);
 /* Changes plan and options of the job until the largest element of the first output is where the
  * float network has it, on every data set (quantize_search.c). */
 hd_status search(struct job *j);

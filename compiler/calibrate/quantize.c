@@ -84,6 +84,7 @@ hd_status quantize_network(struct job *j) {
         TRY(calibrate(j));
     j->classes = is_row(&j->ref->tensors[j->ref->outputs[0]]);
     TRY(reference_outputs(j));
+    TRY(settle_doubts(j));
     TRY(j->mixed.wanted ? mix(j) : search(j));
     j->tensor_error = hd_new_array(j->a, struct error, j->plan.n_tensors + 1);
     j->output_error = hd_new_array(j->a, struct error, j->ref->n_outputs + 1);

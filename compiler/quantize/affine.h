@@ -17,6 +17,13 @@ bool hd_affine_of(const hd_graph *g, const struct hd_node *n, int x, int axis, s
 /* The values of constant t for each of n channels on `axis` of a tensor of this rank. */
 bool hd_quant_per_channel(const hd_graph *g, int t, int rank, int axis, int64_t n, double *out);
 
+/* canonical.c: per tensor, a convolution or product of weights is in front of it; the arena's.
+ * order: the n nodes of g as they run. */
+bool *hd_quant_behind_layers(const hd_graph *g, hd_arena *a, const int *order, size_t n);
+
+/* canonical.c: the same of what is behind it: a convolution, product or recurrent layer. */
+bool *hd_quant_ahead_of_layers(const hd_graph *g, hd_arena *a, const int *order, size_t n);
+
 /* canonical.c: forms that have integers, of operations that have none. wanted: of these nodes; NULL
  * = of those behind layers. True: something changed. */
 bool hd_quant_canonical(hd_graph *g, hd_arena *a, const bool *wanted);

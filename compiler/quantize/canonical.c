@@ -7,8 +7,7 @@
 
 #include "compiler/quantize/affine.h"
 
-/* Per tensor: a convolution or product of weights is in front of it. */
-static bool *behind_layers(const hd_graph *g, hd_arena *a, const int *order, size_t n) {
+bool *hd_quant_behind_layers(const hd_graph *g, hd_arena *a, const int *order, size_t n) {
     bool *behind = hd_new_array(a, bool, g->n_tensors + 1);
     for (size_t i = 0; i < n; i++) {
         const struct hd_node *nd = &g->nodes[order[i]];
@@ -18,6 +17,20 @@ static bool *behind_layers(const hd_graph *g, hd_arena *a, const int *order, siz
             if (nd->out[k] >= 0) behind[nd->out[k]] = is;
     }
     return behind;
+}
+
+bool *hd_quant_ahead_of_layers(const hd_graph *g, hd_arena *a, const int *order, size_t n) {
+    bool *ahead = hd_new_array(a, bool, g->n_tensors + 1);
+    while (n--) {
+        const struct hd_node *nd = &g->nodes[order[n]];
+        bool is = nd->op == HD_IR_conv || nd->op == HD_IR_convtranspose || nd->op == HD_IR_gemm ||
+                  nd->op == HD_IR_matmul || nd->op == HD_IR_lstm || nd->op == HD_IR_gru ||
+                  nd->op == HD_IR_rnn;
+        for (int k = 0; k < nd->n_out; k++) is = is || (nd->out[k] >= 0 && ahead[nd->out[k]]);
+        for (int k = 0; k < nd->n_in && is; k++)
+            if (nd->in[k] >= 0) ahead[nd->in[k]] = true;
+    }
+    return ahead;
 }
 
 /* y = w[c] * x + b[c] as a convolution; -1: a value leaves binary32. b NULL: none. */
@@ -113,17 +126,36 @@ static bool prelu(hd_graph *g, hd_arena *a, int node, bool behind) {
     return true;
 }
 
+/* A quotient by constants as a product. */
+static bool divided(hd_graph *g, int node) {
+    const struct hd_node n = g->nodes[node];
+    const struct hd_tensor by = g->tensors[n.op == HD_IR_div ? n.in[1] : n.in[0]];
+    if (n.op != HD_IR_div || !by.data || by.dtype != HD_F32 || hd_tensor_elems(&by) < 2)
+        return false;
+    float *v = hd_new_array(g->arena, float, (size_t)hd_tensor_elems(&by));
+    for (int64_t i = 0; i < hd_tensor_elems(&by); i++) {
+        v[i] = 1 / ((const float *)by.data)[i];
+        if (!isfinite(v[i])) return false;
+    }
+    const char *name = hd_sprintf(g->arena, "%s.inverse", by.name);
+    int in[2] = {n.in[0], hd_graph_const(g, name, HD_F32, by.rank, by.dim, v)}, y = n.out[0];
+    hd_graph_kill(g, node);
+    hd_graph_swap_names(g, hd_graph_node(g, HD_IR_mul, n.name, 2, in, 1, &y), node);
+    return true;
+}
+
 bool hd_quant_canonical(hd_graph *g, hd_arena *a, const bool *wanted) {
     int *order = hd_new_array(a, int, g->n_nodes + 1);
     size_t n = hd_graph_order(g, order);
-    const bool *behind = behind_layers(g, a, order, n);
+    const bool *behind = hd_quant_behind_layers(g, a, order, n);
     for (size_t i = 0; i < n; i++) {
         const struct hd_node *nd = &g->nodes[order[i]];
         bool is = wanted && wanted[order[i]];
         if (wanted && !is) continue;
         for (int k = 0; k < nd->n_in; k++) is = is || (nd->in[k] >= 0 && behind[nd->in[k]]);
-        if (nd->op == HD_IR_prelu ? prelu(g, a, order[i], is)
-                                  : is && nd->n_in > 1 && scale_channels(g, a, order[i]))
+        if (nd->op == HD_IR_prelu
+                ? prelu(g, a, order[i], is)
+                : is && nd->n_in > 1 && (scale_channels(g, a, order[i]) || divided(g, order[i])))
             return true; /* and again from the beginning: what is behind it may go into it */
     }
     return false;

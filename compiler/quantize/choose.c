@@ -12,7 +12,7 @@
 #include "compiler/pass/cone.h"
 #include "compiler/pass/pass.h"
 #include "compiler/pass/qdq.h"
-#include "compiler/quantize/quantize.h"
+#include "compiler/quantize/affine.h"
 
 enum {
     LITTLE = 8
@@ -23,7 +23,8 @@ struct chooser {
     const hd_graph *g;
     const char *const *keep;
     struct hd_quant_plan *p;
-    bool *logs; /* per node: a logarithm is behind it */
+    bool *logs;        /* per node: a logarithm is behind it */
+    const bool *ahead; /* per tensor: a layer is behind it */
 };
 
 static bool constant_f32(const hd_graph *g, int t) {
@@ -256,13 +257,14 @@ static bool is_little(const struct chooser *c, int t, int y) {
            LITTLE * hd_tensor_elems(&c->g->tensors[t]) <= hd_tensor_elems(&c->g->tensors[y]);
 }
 
-/* Sums, differences and products of two tensors, or of one and a constant. A softmax reads scores
- * and their mask: then the mask is worth to have as integers, whatever made it. What a layer reads
- * as integers is such beside its float values, and an input of the network may be. */
+/* Sums, differences, products and quotients of two tensors, or of one and a constant. A softmax
+ * reads scores and their mask: then the mask is worth to have as integers, whatever made it. What a
+ * layer reads as integers is such beside its float values, and an input of the network may be. */
 static const char *sum(struct chooser *c, int node) {
     const struct hd_node *n = &c->g->nodes[node];
     bool made[2], good[2], masks = n->op == HD_IR_add && only_softmax(c, n->out[0]);
-    bool hides = n->op != HD_IR_mul && !masks && hd_quant_meets_softmax(c->g, n->out[0], 3);
+    bool moves = n->op == HD_IR_add || n->op == HD_IR_sub;
+    bool hides = moves && !masks && hd_quant_meets_softmax(c->g, n->out[0], 3);
     for (int i = 0; i < 2; i++) {
         bool given = variable_f32(c->g, n->in[i]) && hd_graph_is_input(c->g, n->in[i]);
         made[i] = c->p->made[n->in[i]];
@@ -273,6 +275,10 @@ static const char *sum(struct chooser *c, int node) {
     }
     if (!(made[0] || made[1]) || !good[0] || !good[1]) return "an operand is float";
     if (masks && !(made[0] && made[1])) c->p->mask[node] = n->in[made[0] ? 1 : 0];
+    if (n->op == HD_IR_div) {
+        c->p->doubt[node] = "8 bits hold too little of what it divides by";
+        if (!c->ahead[n->out[0]]) return c->p->doubt[node];
+    }
     want(c, n->in[0]), want(c, n->in[1]);
     make(c, node, behind_activations(c, n->out[0]));
     return NULL;
@@ -379,16 +385,26 @@ static bool goes_on(struct chooser *c, int t, int root) {
     return true;
 }
 
-/* The log of log(1 + exp(x)) has an operand from 1 on. */
+/* The log of sums of exp(x), as in log(1 + exp(x)), reads no values that are far smaller than
+ * others which count. */
 static bool soft_log(const hd_graph *g, int t, int depth) {
-    int p = depth ? g->tensors[t].producer : -1;
+    int p = depth && t >= 0 ? g->tensors[t].producer : -1;
     if (p < 0) return false;
     const struct hd_node *n = &g->nodes[p];
     if (n->op == HD_IR_exp) return true;
-    bool found = false;
-    for (int i = 0; n->op == HD_IR_add && i < n->n_in; i++)
-        found = found || soft_log(g, n->in[i], depth - 1);
-    return found;
+    bool sum = n->op == HD_IR_add || n->op == HD_IR_mul || n->op == HD_IR_avgpool ||
+               n->op == HD_IR_reducemean || n->op == HD_IR_reducesum;
+    return sum &&
+           (soft_log(g, n->in[0], depth - 1) || (n->n_in > 1 && soft_log(g, n->in[1], depth - 1)));
+}
+
+/* Nothing in front of it is a spectrum: a layer that was trained, or values of one magnitude. */
+static bool ends_spectra(const hd_graph *g, const struct hd_node *n) {
+    int bias = n->op == HD_IR_conv || n->op == HD_IR_gemm ? (n->n_in > 2 ? n->in[2] : -1) : -1;
+    const float *v = constant_f32(g, bias) ? g->tensors[bias].data : NULL;
+    bool any = n->op == HD_IR_softmax || n->op == HD_IR_sigmoid || n->op == HD_IR_layernorm;
+    for (int64_t i = 0; v && !any && i < hd_tensor_elems(&g->tensors[bias]); i++) any = v[i] != 0;
+    return any;
 }
 
 /* Marks what a logarithm reads: spectra and the like, where small values count as much as large. */
@@ -397,6 +413,7 @@ static void mark_logs(struct chooser *c, const int *order, size_t n) {
     while (n--) {
         const struct hd_node *nd = &g->nodes[order[n]];
         if (nd->op == HD_IR_log) c->logs[order[n]] = !soft_log(g, nd->in[0], 4);
+        if (c->logs[order[n]] && ends_spectra(g, nd)) c->logs[order[n]] = false;
         for (int i = 0; c->logs[order[n]] && i < nd->n_in; i++)
             if (nd->in[i] >= 0 && g->tensors[nd->in[i]].producer >= 0)
                 c->logs[g->tensors[nd->in[i]].producer] = true;
@@ -419,8 +436,10 @@ static const char *function(struct chooser *c, int node) {
     if (root == t || !c->p->made[root]) return root == t ? "" : "its operand is float";
     if (goes_on(c, t, root)) return NULL;
     if (c->g->tensors[t].dtype != HD_F32) return "it has no integer form";
-    if (spans_magnitudes(n) && !only_summed(c, t) && quantised(c->g, t) < 0)
-        return "its results span too many magnitudes for 8 bits";
+    if (spans_magnitudes(n) && !only_summed(c, t) && quantised(c->g, t) < 0) {
+        c->p->doubt[node] = "its results span too many magnitudes for 8 bits";
+        if (!c->ahead[t]) return c->p->doubt[node];
+    }
     make(c, node, t);
     return NULL;
 }
@@ -460,7 +479,8 @@ static const char *choose(struct chooser *c, int node) {
     if (n_moved) return movement(c, node, n_moved);
     const char *why = function(c, node);
     if (!why || *why) return why;
-    if (n->op == HD_IR_add || n->op == HD_IR_sub || n->op == HD_IR_mul) return sum(c, node);
+    if (n->op == HD_IR_add || n->op == HD_IR_sub || n->op == HD_IR_mul || n->op == HD_IR_div)
+        return sum(c, node);
     return "it has no integer form";
 }
 
@@ -511,6 +531,7 @@ static void plan_once(hd_arena *a, const hd_graph *g, const char *const *keep, c
                               .why = hd_new_array(a, const char *, g->n_nodes + 1),
                               .layer = hd_new_array(a, bool, g->n_nodes + 1),
                               .result = hd_new_array(a, int, g->n_nodes + 1),
+                              .doubt = hd_new_array(a, const char *, g->n_nodes + 1),
                               .made = hd_new_array(a, bool, g->n_tensors + 1),
                               .side = hd_new_array(a, bool, g->n_tensors + 1),
                               .group = hd_new_array(a, int, g->n_tensors + 1),
@@ -520,9 +541,14 @@ static void plan_once(hd_arena *a, const hd_graph *g, const char *const *keep, c
                               .may_be_wide = hd_new_array(a, bool, g->n_tensors + 1),
                               .observe = hd_new_array(a, bool, g->n_tensors + 1),
                               .mask = hd_new_array(a, int, g->n_nodes + 1)};
-    struct chooser c = {hd_ctx_create(), g, keep, &p, hd_new_array(a, bool, g->n_nodes + 1)};
     int *order = hd_new_array(a, int, g->n_nodes + 1);
     size_t n = hd_graph_order(g, order);
+    struct chooser c = {hd_ctx_create(),
+                        g,
+                        keep,
+                        &p,
+                        hd_new_array(a, bool, g->n_nodes + 1),
+                        hd_quant_ahead_of_layers(g, a, order, n)};
     const char *undecided = "";
     for (size_t i = 0; i < g->n_tensors; i++) p.group[i] = (int)i, p.like[i] = -1;
     for (size_t i = 0; i < g->n_nodes; i++) p.why[i] = undecided, p.mask[i] = -1;
@@ -534,6 +560,8 @@ static void plan_once(hd_arena *a, const hd_graph *g, const char *const *keep, c
     }
     for (size_t i = 0; i < n; i++)
         if (p.why[order[i]] == undecided) p.why[order[i]] = choose(&c, order[i]);
+    for (size_t i = 0; i < g->n_nodes; i++)
+        if (p.why[i]) p.doubt[i] = NULL;
     for (size_t i = 0; i < g->n_tensors; i++) {
         p.group[i] = leader(p.group, (int)i);
         p.observe[i] = (p.observe[i] || p.made[i] || p.side[i]) && !g->tensors[i].data;

@@ -192,6 +192,14 @@ static bool keep_unbounded(const hd_graph *g, const struct hd_quant_plan *p,
     return found;
 }
 
+/* There are no data to measure by. True: there are some, which are kept now. */
+static bool keep_doubtful(const struct hd_quant_plan *p, const char **keep) {
+    bool found = false;
+    for (size_t i = 0; i < p->n_nodes; i++)
+        if (p->doubt[i]) keep[i] = p->doubt[i], found = true;
+    return found;
+}
+
 static int count_scales(const struct hd_quant_plan *p) {
     int found = 0;
     for (size_t t = 0; t < p->n_tensors; t++)
@@ -212,7 +220,8 @@ hd_status hd_quant_complete(hd_ctx *ctx, hd_graph *g, bool *out_changed) {
         struct hd_quant_plan plan;
         const char **keep = kept(g, a, is, old);
         do {
-            hd_quant_choose(a, g, keep, &plan);
+            do hd_quant_choose(a, g, keep, &plan);
+            while (keep_doubtful(&plan, keep));
             hd_quant_bounds(ctx, g, &plan, stats);
         } while (keep_unbounded(g, &plan, stats, keep));
         g->scales_found += count_scales(&plan);

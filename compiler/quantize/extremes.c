@@ -1,7 +1,9 @@
 /* The larger of two tensors as a max pool over both, which moves values: it is exact on integers of
  * one scale. The smaller one is the larger one of both negated.
  *
- *   max(a, b) = reshape(maxpool(concat(a as [N,C,1,rest], b as that), kernel [2,1])) */
+ *   max(a, b) = reshape(maxpool(concat(a as [N,C,1,rest], b as that), kernel [2,1]))
+ *
+ * Where one repeats along the other: max(a, b) = relu(a - b) + b, min(a, b) = b - relu(b - a). */
 #include <string.h>
 
 #include "compiler/quantize/quantize.h"
@@ -23,15 +25,46 @@ static int negated(hd_graph *g, int x, const char *suffix) {
     return y;
 }
 
+static bool is_float(const struct hd_tensor *x) {
+    return x->known && x->dtype == HD_F32;
+}
+
+static bool same_shape(const struct hd_tensor *x, const struct hd_tensor *y) {
+    return x->rank == y->rank && !memcmp(x->dim, y->dim, (size_t)x->rank * sizeof *x->dim);
+}
+
+/* One has the shape of the result, the other repeats along it: a constant, or another tensor. */
+static bool repeated(hd_graph *g, int node) {
+    const struct hd_node n = g->nodes[node];
+    const struct hd_tensor y = g->tensors[n.out[0]];
+    bool max = n.op == HD_IR_max;
+    for (int i = 0; i < 2; i++) {
+        const struct hd_tensor *a = &g->tensors[n.in[i]], *b = &g->tensors[n.in[1 - i]];
+        int64_t elems = is_float(b) ? hd_tensor_elems(b) : 0;
+        if (!is_float(a) || !is_float(&y) || a->data || !same_shape(a, &y) ||
+            elems < (b->data ? 2 : 1) || elems == hd_tensor_elems(&y))
+            continue;
+        int from = n.in[max ? i : 1 - i], take = n.in[max ? 1 - i : i], out = n.out[0];
+        int apart = like(g, out, "apart", y.rank, y.dim),
+            part = like(g, out, "part", y.rank, y.dim);
+        int by = n.in[1 - i];
+        hd_graph_kill(g, node);
+        made(g, HD_IR_sub, 2, (int[]){from, take}, apart);
+        made(g, HD_IR_relu, 1, &apart, part);
+        int last[2] = {max ? part : by, max ? by : part};
+        hd_graph_swap_names(g, made(g, max ? HD_IR_add : HD_IR_sub, 2, last, out), node);
+        return true;
+    }
+    return false;
+}
+
 bool hd_quant_extreme(hd_graph *g, int node) {
     const struct hd_node n = g->nodes[node];
     if ((n.op != HD_IR_max && n.op != HD_IR_min) || n.n_in != 2 || n.in[0] == n.in[1]) return false;
     const struct hd_tensor t = g->tensors[n.out[0]];
     for (int i = 0; i < 2; i++) {
         const struct hd_tensor *x = &g->tensors[n.in[i]];
-        if (!x->known || x->data || x->dtype != HD_F32 || !t.known || x->rank != t.rank ||
-            memcmp(x->dim, t.dim, (size_t)t.rank * sizeof *t.dim))
-            return false;
+        if (!is_float(x) || x->data || !t.known || !same_shape(x, &t)) return repeated(g, node);
     }
     int64_t first = t.rank > 1 ? t.dim[0] : 1, channels = t.rank > 1 ? t.dim[1] : 1;
     int64_t elems = hd_tensor_elems(&t), window[2] = {2, 1};

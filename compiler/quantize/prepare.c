@@ -268,6 +268,13 @@ static hd_status open_branches(hd_ctx *ctx, hd_graph *g) {
     return changed ? hd_graph_infer(ctx, g) : HD_OK;
 }
 
+/* One of the first n_tensors, for which `of` holds. */
+static bool reads(const struct hd_node *n, const bool *of, size_t n_tensors) {
+    for (int k = 0; k < n->n_in; k++)
+        if (n->in[k] >= 0 && (size_t)n->in[k] < n_tensors && of[n->in[k]]) return true;
+    return false;
+}
+
 hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
     TRY(hd_quant_widen(ctx, g));
     TRY(hd_pass_run(ctx, g, "fold"));
@@ -281,9 +288,11 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
     bool changed = true;
     hd_status s = HD_OK;
     while (changed && s == HD_OK) {
-        size_t n_nodes = g->n_nodes;
+        size_t n_nodes = g->n_nodes, n_tensors = g->n_tensors;
         int *order = hd_new_array(a, int, n_nodes + 1);
         size_t n = hd_graph_order(g, order);
+        const bool *behind = hd_quant_behind_layers(g, a, order, n),
+                   *ahead = hd_quant_ahead_of_layers(g, a, order, n);
         changed = false;
         s = fold_constants(ctx, g, order, n);
         for (size_t i = 0; i < n && s == HD_OK; i++) {
@@ -293,6 +302,10 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
             if (nd->dead || hd_quant_mask_as_sum(g, order[i]) || hd_quant_extreme(g, order[i]))
                 continue;
             if (nd->op == HD_IR_lrn && hd_quant_lrn(g, order[i])) continue;
+            bool inside = nd->n_out == 1 && (size_t)nd->out[0] < n_tensors && ahead[nd->out[0]] &&
+                          reads(nd, behind, n_tensors);
+            if (inside && (hd_quant_moments(g, order[i]) || hd_quant_reduction(g, order[i])))
+                continue;
             bool instance = nd->op == HD_IR_instancenorm || nd->op == HD_IR_groupnorm;
             if (instance && hd_quant_instance(g, order[i])) continue;
             if (nd->op == HD_IR_layernorm && hd_quant_volume_norm(g, order[i])) continue;

@@ -30,6 +30,7 @@ struct hd_quant_options {
 struct hd_quant_plan {
     size_t n_nodes, n_tensors; /* of the graph that was planned */
     const char **why;          /* per node: why it stays float; NULL = integers, or part of such */
+    const char **doubt;        /* per node: integers, but why 8 bits may not do; NULL = they do */
     bool *layer;               /* per node: an integer operation of its own (not fused or moved) */
     int *result;               /* per layer: the tensor where its integers come out */
     bool *made;                /* per tensor: comes as integers from the node that makes it */
@@ -57,7 +58,13 @@ hd_status hd_quant_widen(hd_ctx *ctx, hd_graph *g);
 bool hd_quant_lrn(hd_graph *g, int node);
 /* An instance or group normalisation as a layer norm of rows (instance.c); false: it stays. */
 bool hd_quant_instance(hd_graph *g, int node);
-/* A sum over a short dimension as sums of its parts (sums.c); false: it stays. */
+/* Other reductions as means and maxima with functions around them (reductions.c); false: it stays.
+ */
+bool hd_quant_reduction(hd_graph *g, int node);
+/* A norm of an image that is too long for a layer norm of rows, by means (moments.c); false: it
+ * stays. */
+bool hd_quant_moments(hd_graph *g, int node);
+/* A sum or product over a short dimension as those of its parts (sums.c); false: it stays. */
 bool hd_quant_short_sum(hd_graph *g, int node);
 /* A layer norm of several dimensions as one of rows of all of them; false: it stays. */
 bool hd_quant_volume_norm(hd_graph *g, int node);

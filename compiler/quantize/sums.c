@@ -1,5 +1,5 @@
-/* Sums of a few parts of one tensor, as sums of two tensors: they need no change of layout, as a
- * product by ones does.
+/* Sums and products of a few parts of one tensor, as those of two tensors: they need no change of
+ * layout, as a product by ones does.
  *
  *   reducesum(x) over a dimension of 2 to PARTS  ->  slice(x, 0) + slice(x, 1) + ..
  *   where x is joined of branches, or a product of what is:  x0*f0 + x1*f1 + .. */
@@ -121,7 +121,8 @@ bool hd_quant_short_sum(hd_graph *g, int node) {
     enum { LITTLE = 8 };
     const struct hd_node n = g->nodes[node];
     const struct hd_tensor x = g->tensors[n.in[0]], y = g->tensors[n.out[0]];
-    if (n.op != HD_IR_reducesum || !x.known || !y.known || x.data || x.dtype != HD_F32)
+    bool sums = n.op == HD_IR_reducesum;
+    if ((!sums && n.op != HD_IR_reduceprod) || !x.known || !y.known || x.data || x.dtype != HD_F32)
         return false;
     int axis = reduced(g, &n, &x), sum = -1, out = n.out[0];
     int64_t parts = axis < 0 ? 0 : x.dim[axis], most = hd_tensor_elems(&x) / LITTLE;
@@ -140,7 +141,8 @@ bool hd_quant_short_sum(hd_graph *g, int node) {
         bool last = i == parts - 1;
         const char *name = last ? n.name : hd_sprintf(g->arena, "%s.sum%d", y.name, i);
         int to = last && p.rank == y.rank ? out : hd_graph_tensor(g, name, HD_F32, p.rank, p.dim);
-        int id = hd_graph_node(g, HD_IR_add, name, 2, (int[]){sum, part[i]}, 1, &to);
+        int id =
+            hd_graph_node(g, sums ? HD_IR_add : HD_IR_mul, name, 2, (int[]){sum, part[i]}, 1, &to);
         if (last) hd_graph_swap_names(g, id, node);
         sum = to;
     }

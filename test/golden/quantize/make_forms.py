@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Networks that the quantiser reads in forms of their own: half.onnx has float16 weights, branch.onnx
 an If of two convolutions, batch.onnx an open batch; in wide.onnx a large tensor
-comes to a small one and is taken off again, so that their sum needs more than 8 bits. Run in this folder; standard library only."""
+comes to a small one and is taken off again, so that their sum needs more than 8 bits; doubt.onnx has a root of squares that
+8 bits hold, and a reciprocal that they do not. Run in this folder; standard library only."""
 import struct
 import sys
 
@@ -42,7 +43,17 @@ forms = {
                   [value("x", 1, 2, 8, 8)], [value("y", None)],
                   [tensor("w1", (6, 2, 1, 1), floats(*weights(12, 0.25))),
                    tensor("w2", (6, 2, 1, 1), floats(*[-40 * (i * i % 7) for i in range(12)])),
-                   tensor("w3", (3, 6, 3, 3), floats(*weights(162, 0.0625)))])}
+                   tensor("w3", (3, 6, 3, 3), floats(*weights(162, 0.0625)))]),
+    "doubt": model([node("Conv", ["x", "w1", "b1"], ["c"], "conv"),
+                    node("ReduceL2", ["c"], ["n"], "length", ints("axes", 2, 3)),
+                    node("Mul", ["c", "n"], ["m"], "scaled"), node("Conv", ["m", "w3"], ["d"], "next"),
+                    node("Abs", ["d"], ["a"], "abs"), node("Add", ["a", "e"], ["p"], "above"),
+                    node("Reciprocal", ["p"], ["r"], "inverse"), node("Mul", ["d", "r"], ["s"], "signs"),
+                    node("Conv", ["s", "w4"], ["y"], "last")],
+                   [value("x", 1, 2, 8, 8)], [value("y", None)],
+                   [tensor("w1", (6, 2, 1, 1), floats(*weights(12, 0.25))), tensor("b1", (6,), floats(*weights(6, 0.125))),
+                    tensor("w3", (3, 6, 1, 1), floats(*weights(18, 0.0625))), tensor("e", (1, 3, 1, 1), floats(.02, .02, .02)),
+                    tensor("w4", (2, 3, 1, 1), floats(*weights(6, 0.0625)))])}
 for name, data in forms.items():
     with open(f"{name}.onnx", "wb") as f:
         f.write(data)

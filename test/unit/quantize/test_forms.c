@@ -1,0 +1,119 @@
+/* Operations between layers that have no integer form, as some that have: the same values, and
+ * nothing of the old operation is left. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "compiler/quantize/quantize.h"
+#include "cpu_ref/golden.h"
+
+enum { LONG = 1500, MOST = 4 * LONG * 3 }; /* a channel has more than 4096 pixels */
+
+/* Of c f32[1,4,h,3], the result of a convolution of x f32[1,4,h,3]: y, which a product reads. */
+static const struct form {
+    const char *text;
+    enum hd_ir_op gone;
+    int high, norms; /* h; layer norms that are left */
+} forms[] = {
+    {"y ? = reducel1(c, pixels) keepdims=1\n", HD_IR_reducel1, 5, 0},
+    {"y ? = reducel2(c, pixels) keepdims=0\n", HD_IR_reducel2, 5, 0},
+    {"y ? = reducesumsquare(c, one)\n", HD_IR_reducesumsquare, 5, 0},
+    {"y ? = reducesumsquare(c)\n", HD_IR_reducesumsquare, 5, 0},
+    {"a ? = abs(c)\ny ? = reducelogsum(a, one)\n", HD_IR_reducelogsum, 5, 0},
+    {"y ? = reducelogsumexp(c, one) keepdims=0\n", HD_IR_reducelogsumexp, 5, 0},
+    {"y ? = reducemin(c, pixels)\n", HD_IR_reducemin, 5, 0},
+    {"y ? = logsoftmax(c) axis=1\n", HD_IR_logsoftmax, 5, 0},
+    {"p ? = softmax(c) axis=2\ny ? = log(p)\n", HD_IR_softmax, 5, 0},
+    /* a pool over pixels, and one over channels */
+    {"y ? = reducemax(c, sample) keepdims=1\n", HD_IR_reducemax, 5, 0},
+    {"r ? = reshape(c) shape=[1,2,2,5,3]\ny ? = reduceprod(r, one) keepdims=0\n", HD_IR_reduceprod,
+     5, 0},
+    /* one repeats along the other */
+    {"y ? = max(c, f)\n", HD_IR_max, 5, 0},
+    {"y ? = min(f, c)\n", HD_IR_min, 5, 0},
+    {"m ? = reducemean(c, pixels)\ny ? = max(m, c)\n", HD_IR_max, 5, 0},
+    {"m ? = reducemean(c, pixels)\ny ? = min(c, m)\n", HD_IR_min, 5, 0},
+    {"y ? = div(c, by)\n", HD_IR_div, 5, 0},
+    /* divided by what a vector has as its length, and by its deviation */
+    {"s ? = mul(c, c)\nm ? = reducesum(s, one)\nn ? = sqrt(m)\ny ? = div(c, n)\n", HD_IR_div, 5, 1},
+    {"m ? = reducemean(c, sample)\nd ? = sub(c, m)\ns ? = mul(d, d)\nu ? = reducesum(s, sample)\n"
+     "w ? = div(u, seven)\nr ? = sqrt(w)\ne ? = add(r, little)\ny ? = div(d, e)\n",
+     HD_IR_reducesum, 5, 1},
+    /* rows of a layer norm, unless they are longer than the machine's */
+    {"y ? = instancenorm(c, k, f4)\n", HD_IR_instancenorm, 5, 1},
+    {"y ? = instancenorm(c, k, f4)\n", HD_IR_instancenorm, LONG, 0},
+    {"y ? = groupnorm(c, k, f4) num_groups=2\n", HD_IR_groupnorm, LONG, 0},
+    {"s ? = expand(f, all)\nb ? = expand(f, all)\ny ? = layernorm(c, s, b) axis=1\n",
+     HD_IR_layernorm, LONG, 0},
+    /* it changes from pixel to pixel, too */
+    {"s ? = expand(slope, all)\ny ? = layernorm(c, s) axis=1\n", HD_IR_layernorm, LONG, 0},
+};
+
+static hd_graph *parse(hd_ctx *ctx, hd_arena *a, const struct form *f) {
+    hd_graph *g = NULL;
+    const char *text = hd_sprintf(
+        a,
+        "graph net {\ninput x f32[1,4,%d,3]\nconst one i64[1] = {1}\nconst pixels i64[2] = {2,3}\n"
+        "const all i64[3] = {4,%d,3}\nconst slope f32[1,1,3] = {1,2,-0.5}\n"
+        "const sample i64[3] = {1,-2,-1}\nconst seven f32[] = {7}\nconst little f32[] = {0x1p-30}\n"
+        "const f f32[4,1,1] = {0.5,-0.25,0,1}\nconst f4 f32[4] = {0.5,-0.25,0,1}\n"
+        "const k f32[4] = {1,2,-1,0.5}\nconst by f32[1,1,5,1] = {1,2,4,-0.5,0.25}\n"
+        "const weights f32[4,4,1,1] = {1,2,-1,0.5, 0.25,-1,1,2, -2,1,0.5,0.5, 1,1,1,-1}\n"
+        "const bias f32[4] = {0.5,-0.5,1,0}\nconst unit f32[1,1] = {2}\nc ? = conv(x, weights, "
+        "bias)\n"
+        "%sflat ? = flatten(y) axis=0\nrows ? = transpose(flat) perm=[1,0]\n"
+        "v ? = matmul(rows, unit)\noutput v\n}",
+        f->high, f->high, f->text);
+    if (hd_graph_parse(ctx, text, "net", &g) || hd_graph_infer(ctx, g))
+        fail_msg("%s\n%s", hd_message(ctx), text);
+    return g;
+}
+
+static const float *run(hd_ctx *ctx, const hd_graph *g, hd_arena *a, const float *x) {
+    struct hd_tensor *t = hd_golden_tensors(g, a);
+    t[g->inputs[0]].data = x;
+    if (hd_golden_eval(ctx, g, NULL, 0, t, a) != HD_OK) fail_msg("%s", hd_message(ctx));
+    return t[g->outputs[0]].data;
+}
+
+static int count(const hd_graph *g, enum hd_ir_op op) {
+    int n = 0;
+    for (size_t i = 0; i < g->n_nodes; i++) n += !g->nodes[i].dead && g->nodes[i].op == op;
+    return n;
+}
+
+static void same_values(void **state) {
+    (void)state;
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        hd_ctx *ctx = hd_ctx_create();
+        hd_arena *a = hd_arena_create();
+        hd_graph *g = parse(ctx, a, &forms[f]), *p = parse(ctx, a, &forms[f]);
+        float *x = hd_new_array(a, float, MOST);
+        for (int i = 0; i < MOST; i++) x[i] = (float)(i * 37 % 129 - 64) / 31;
+        if (hd_quant_prepare(ctx, p) != HD_OK) fail_msg("%s", hd_message(ctx));
+        if (count(p, forms[f].gone))
+            fail_msg("form %d: %s is left", (int)f, hd_ir_ops[forms[f].gone].name);
+        if (count(p, HD_IR_layernorm) != forms[f].norms)
+            fail_msg("form %d has %d norms", (int)f, count(p, HD_IR_layernorm));
+        const float *want = run(ctx, g, a, x), *got = run(ctx, p, a, x);
+        int64_t n = hd_tensor_elems(&g->tensors[g->outputs[0]]);
+        for (int64_t i = 0; i < n; i++)
+            if (!(fabsf(want[i] - got[i]) <= 2e-5f * (1 + fabsf(want[i]))))
+                fail_msg("form %d, element %d: %g, want %g", (int)f, (int)i, (double)got[i],
+                         (double)want[i]);
+        hd_graph_destroy(g);
+        hd_graph_destroy(p);
+        hd_arena_destroy(a);
+        hd_ctx_destroy(ctx);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_values)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
