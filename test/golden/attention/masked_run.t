@@ -12,8 +12,8 @@
 #= ok   Mul_13.q i8[1,1,1,20]
 #= ok   Add_1.q.rows i8[20,32], layer MatMul_0
 #= ok   Add_3.q.rows i8[20,32], layer MatMul_2
-#= ok   Div_11.q i8[1,2,20,20], layer MatMul_10
-#= ok   Add_14.q i8[1,2,20,20], layer Add_14
+#= ok   Div_11.q.blocks i8[40,20], layer MatMul_10
+#= ok   Add_14.q.blocks i8[40,20], layer Add_14
 #= ok   Softmax_15.q u8[1,2,20,20], layer Softmax_15
 #= ok   Add_5.q.rows i8[20,32], layer MatMul_4
 #= ok   Reshape_20.float.q.rows i8[20,32], layer MatMul_18
