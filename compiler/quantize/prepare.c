@@ -196,7 +196,8 @@ static void add_bias(hd_graph *g, int node) {
     const struct hd_node n = g->nodes[node];
     int axis = hd_quant_weights(g, node);
     if (axis < 0 || n.op == HD_IR_matmul || (n.n_in > 2 && n.in[2] >= 0)) return;
-    int64_t channels = g->tensors[n.in[1]].dim[axis];
+    int64_t groups = n.op == HD_IR_convtranspose ? hd_attr_int(&n, "group", 1) : 1,
+            channels = groups * g->tensors[n.in[1]].dim[axis];
     float *zero = hd_new_array(g->arena, float, (size_t)channels + 1);
     int b = hd_graph_const_f32(g, hd_sprintf(g->arena, "%s.bias", n.name), (int)channels, zero);
     replace(g, node, n.in[1], b, n.out[0]);

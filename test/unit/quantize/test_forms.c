@@ -52,6 +52,10 @@ static const struct form {
      HD_IR_layernorm, LONG, 0},
     /* it changes from pixel to pixel, too */
     {"s ? = expand(slope, all)\ny ? = layernorm(c, s) axis=1\n", HD_IR_layernorm, LONG, 0},
+    /* a bias of zeros for the channels of all groups */
+    {"l ? = reducel1(c, pixels) keepdims=1\ny ? = convtranspose(l, grouped) kernel_shape=[1,1] "
+     "group=2\n",
+     HD_IR_reducel1, 5, 0},
 };
 
 static hd_graph *parse(hd_ctx *ctx, hd_arena *a, const struct form *f) {
@@ -64,6 +68,7 @@ static hd_graph *parse(hd_ctx *ctx, hd_arena *a, const struct form *f) {
         "const f f32[4,1,1] = {0.5,-0.25,0,1}\nconst f4 f32[4] = {0.5,-0.25,0,1}\n"
         "const k f32[4] = {1,2,-1,0.5}\nconst by f32[1,1,5,1] = {1,2,4,-0.5,0.25}\n"
         "const weights f32[4,4,1,1] = {1,2,-1,0.5, 0.25,-1,1,2, -2,1,0.5,0.5, 1,1,1,-1}\n"
+        "const grouped f32[4,2,1,1] = {1,2,-1,0.5, 0.25,-1,1,2}\n"
         "const bias f32[4] = {0.5,-0.5,1,0}\nconst unit f32[1,1] = {2}\nc ? = conv(x, weights, "
         "bias)\n"
         "%sflat ? = flatten(y) axis=0\nrows ? = transpose(flat) perm=[1,0]\n"
