@@ -1,7 +1,6 @@
 /* Plug-in libhd_mpi.so: ranks over MPI. */
 #include <limits.h>
 #include <mpi.h>
-#include <sys/prctl.h>
 #include <time.h>
 
 #include "runtime/ranks/ranks.h"
@@ -21,11 +20,9 @@ static int part(size_t bytes) {
     return bytes > LARGEST ? LARGEST : (int)bytes;
 }
 
-/* MPI's own waits keep a core busy, which this rank or another computes on. A large message takes
- * three naps, which Linux makes 50 us longer unless the thread says otherwise. */
+/* MPI's own waits keep a core busy, which this rank or another computes on. */
 static int wait_both(MPI_Request both[2]) {
     const struct timespec nap = {0, NAP_NS};
-    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     int done = 0, error = MPI_Testall(2, both, &done, MPI_STATUSES_IGNORE);
     while (!error && !done) {
         nanosleep(&nap, NULL);
