@@ -154,16 +154,6 @@ static int weights(hd_graph *g, const struct conv *k, enum form form, int64_t f)
     return hd_graph_const(g, hd_sprintf(g->arena, "%s.columns", w.name), HD_I8, 4, dim, v);
 }
 
-/* Constant t of four bytes an output channel, f times each. */
-static int copies(hd_graph *g, int t, int64_t f) {
-    const struct hd_tensor c = g->tensors[t];
-    int64_t n = hd_tensor_elems(&c), all = n * f;
-    if (n == 1 && c.dtype == HD_F32) return t;
-    char *v = hd_alloc(g->arena, (size_t)all * 4);
-    for (int64_t i = 0; i < all; i++) memcpy(v + i * 4, (const char *)c.data + i / f * 4, 4);
-    return hd_graph_const(g, c.name, c.dtype, 1, &all, v);
-}
-
 static void set_window(hd_graph *g, int id, int64_t kh, int64_t kw, int64_t sy, int64_t sx,
                        const int64_t pads[4]) {
     hd_attr_set_ints(g, id, "kernel_shape", 2, (int64_t[]){kh, kw});
@@ -174,24 +164,12 @@ static void set_window(hd_graph *g, int id, int64_t kh, int64_t kw, int64_t sy, 
 /* y = F(x) by 0 and 1, or the other way round. */
 static void move(hd_graph *g, int x, int y, int64_t f, bool fold) {
     const struct hd_tensor a = g->tensors[x], b = g->tensors[y];
-    int64_t c = fold ? a.dim[1] : b.dim[1], dim[4] = {b.dim[1], a.dim[1], 1, f}, one = 1;
+    int64_t c = fold ? a.dim[1] : b.dim[1], dim[4] = {b.dim[1], a.dim[1], 1, f};
     int8_t *w = hd_new_array(g->arena, int8_t, (size_t)(f * c * c * f));
-    int32_t *bias = hd_new_array(g->arena, int32_t, (size_t)b.dim[1]);
-    float scale = 1;
     for (int64_t k = 0; k < c; k++)
         for (int64_t q = 0; q < f; q++)
             w[fold ? ((k * f + q) * c + k) * f + q : (k * f * c + k * f + q) * f + q] = 1;
-    const char *name = b.name;
-    int in[4] = {x, hd_graph_const(g, hd_sprintf(g->arena, "%s.moves", name), HD_I8, 4, dim, w),
-                 hd_graph_const(g, hd_sprintf(g->arena, "%s.bias", name), HD_I32, 1, dim, bias),
-                 hd_graph_const(g, hd_sprintf(g->arena, "%s.one", name), HD_F32, 1, &one, &scale)};
-    int id = hd_graph_node(g, fold ? HD_IR_qconv : HD_IR_qconvtranspose, name, 4, in, 1, &y);
-    hd_attr_set_string(g, id, "to", hd_dtype_name(b.dtype));
-    hd_attr_set_int(g, id, "lo", b.dtype == HD_I8 ? -128 : 0);
-    hd_attr_set_int(g, id, "hi", b.dtype == HD_I8 ? 127 : 255);
-    hd_attr_set_int(g, id, "moves", 1); /* its products are no work of the network */
-    hd_attr_set_int(g, id, "group", 1);
-    set_window(g, id, 1, f, 1, f, (int64_t[4]){0});
+    hd_move_product(g, fold ? HD_IR_qconv : HD_IR_qconvtranspose, b.name, x, dim, w, f, y);
 }
 
 /* A tensor of F of t. */
@@ -234,8 +212,8 @@ static void rewrite(struct columns *s, const struct conv *k, enum form form, int
         x = folded;
     }
     bool many = form != SPREAD;
-    int in[4] = {x, w, many ? copies(g, n.in[2], f) : n.in[2],
-                 many ? copies(g, n.in[3], f) : n.in[3]};
+    int in[4] = {x, w, many ? hd_channel_copies(g, n.in[2], f) : n.in[2],
+                 many ? hd_channel_copies(g, n.in[3], f) : n.in[3]};
     int made = many ? folded_like(g, y, f) : y;
     int64_t macs = hd_node_macs(g, &n);
     hd_graph_kill(g, k->node);

@@ -58,14 +58,6 @@ static int64_t at_once(const hd_graph *g, const struct hd_node *n, const struct 
     return pays && v->kh * (v->kw + f - 1) <= TAPS_MOST ? f : 1;
 }
 
-static int copies(hd_graph *g, int t, int64_t f) {
-    const struct hd_tensor c = g->tensors[t];
-    int64_t n = hd_tensor_elems(&c), all = n * f;
-    char *v = hd_alloc(g->arena, (size_t)all * 4);
-    for (int64_t i = 0; i < all; i++) memcpy(v + i * 4, (const char *)c.data + i / f * 4, 4);
-    return hd_graph_const(g, c.name, c.dtype, 1, &all, v);
-}
-
 static int wide_weights(hd_graph *g, int t, int64_t f) {
     const struct hd_tensor w = g->tensors[t];
     int64_t kw = w.dim[3], rows = w.dim[1] * w.dim[2],
@@ -78,15 +70,6 @@ static int wide_weights(hd_graph *g, int t, int64_t f) {
     return hd_graph_const(g, hd_sprintf(g->arena, "%s.wide", w.name), HD_I8, 4, dim, v);
 }
 
-static int moved(hd_graph *g, enum hd_ir_op op, int x, int rank, const int64_t *dim,
-                 const char *what, const int64_t *list, int y) {
-    const struct hd_tensor t = g->tensors[x];
-    if (y < 0) y = hd_graph_tensor(g, t.name, t.dtype, rank, dim);
-    int id = hd_graph_node(g, op, g->tensors[y].name, 1, &x, 1, &y);
-    hd_attr_set_ints(g, id, what, rank, list);
-    return y;
-}
-
 /* y [N,M,H,W] of [N,M*f,H,columns]. */
 static void spread(hd_graph *g, int x, int64_t f, int y) {
     const struct hd_tensor t = g->tensors[x], to = g->tensors[y];
@@ -94,9 +77,9 @@ static void spread(hd_graph *g, int x, int64_t f, int y) {
             apart[5] = {n, m, f, h, columns}, perm[5] = {0, 1, 3, 4, 2},
             turned[5] = {n, m, h, columns, f}, wide[4] = {n, m, h, columns * f};
     bool whole = columns * f == to.dim[3];
-    x = moved(g, HD_IR_reshape, x, 5, apart, "shape", apart, -1);
-    x = moved(g, HD_IR_transpose, x, 5, turned, "perm", perm, -1);
-    x = moved(g, HD_IR_reshape, x, 4, wide, "shape", wide, whole ? y : -1);
+    x = hd_moved(g, HD_IR_reshape, x, 5, apart, "shape", apart, -1);
+    x = hd_moved(g, HD_IR_transpose, x, 5, turned, "perm", perm, -1);
+    x = hd_moved(g, HD_IR_reshape, x, 4, wide, "shape", wide, whole ? y : -1);
     if (whole) return;
     int64_t one = 1, zero = 0, axis = 3;
     int in[4] = {x, hd_graph_const(g, "from", HD_I64, 1, &one, &zero),
@@ -112,13 +95,12 @@ static hd_status narrow(hd_ctx *ctx, hd_graph *g, int node) {
     if (!takes(g, &n, &v)) return HD_OK;
     const struct hd_tensor x = g->tensors[n.in[0]], y = g->tensors[n.out[0]];
     int64_t f = at_once(g, &n, &v), columns = hd_ceil_div(v.ow, f);
-    bool one_scale = hd_tensor_elems(&g->tensors[n.in[3]]) == 1;
     if (f < 2) return HD_OK;
     int64_t kernel[2] = {v.kh, v.kw + f - 1}, strides[2] = {v.sy, f}, macs = hd_node_macs(g, &n),
             pads[4] = {v.pt, v.pl, v.pb, columns * f + v.kw - 1 - x.dim[3] - v.pl},
             dim[4] = {y.dim[0], f * y.dim[1], y.dim[2], columns};
-    int in[4] = {n.in[0], wide_weights(g, n.in[1], f), copies(g, n.in[2], f),
-                 one_scale ? n.in[3] : copies(g, n.in[3], f)};
+    int in[4] = {n.in[0], wide_weights(g, n.in[1], f), hd_channel_copies(g, n.in[2], f),
+                 hd_channel_copies(g, n.in[3], f)};
     int made = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.columns", y.name), y.dtype, 4, dim);
     hd_graph_kill(g, node);
     int id = hd_graph_node(g, HD_IR_qconv, n.name, 4, in, 1, &made);

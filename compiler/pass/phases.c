@@ -92,25 +92,6 @@ static int weights(hd_graph *g, int t, const struct axis *a) {
     return hd_graph_const(g, hd_sprintf(g->arena, "%s.phases", w.name), HD_I8, 4, dim, v);
 }
 
-/* Constant t of four bytes an output channel, f times each. */
-static int copies(hd_graph *g, int t, int64_t f) {
-    const struct hd_tensor c = g->tensors[t];
-    int64_t n = hd_tensor_elems(&c), all = n * f;
-    if (n == 1 && c.dtype == HD_F32) return t;
-    char *v = hd_alloc(g->arena, (size_t)all * 4);
-    for (int64_t i = 0; i < all; i++) memcpy(v + i * 4, (const char *)c.data + i / f * 4, 4);
-    return hd_graph_const(g, c.name, c.dtype, 1, &all, v);
-}
-
-static int moved(hd_graph *g, enum hd_ir_op op, int x, int rank, const int64_t *dim,
-                 const char *what, const int64_t *list, int y) {
-    const struct hd_tensor t = g->tensors[x];
-    if (y < 0) y = hd_graph_tensor(g, t.name, t.dtype, rank, dim);
-    int id = hd_graph_node(g, op, g->tensors[y].name, 1, &x, 1, &y);
-    hd_attr_set_ints(g, id, what, rank, list);
-    return y;
-}
-
 /* y [N,M,OH,OW] of x [N,M*sy*sx,blocks,blocks]. */
 static void spread(hd_graph *g, int x, const struct axis *a, int y) {
     const struct hd_tensor to = g->tensors[y];
@@ -118,9 +99,9 @@ static void spread(hd_graph *g, int x, const struct axis *a, int y) {
             apart[6] = {n, m, a[0].s, a[1].s, h, w}, perm[6] = {0, 1, 4, 2, 5, 3},
             turned[6] = {n, m, h, a[0].s, w, a[1].s}, all[4] = {n, m, h * a[0].s, w * a[1].s};
     bool whole = all[2] == a[0].out && all[3] == a[1].out;
-    x = moved(g, HD_IR_reshape, x, 6, apart, "shape", apart, -1);
-    x = moved(g, HD_IR_transpose, x, 6, turned, "perm", perm, -1);
-    x = moved(g, HD_IR_reshape, x, 4, all, "shape", all, whole ? y : -1);
+    x = hd_moved(g, HD_IR_reshape, x, 6, apart, "shape", apart, -1);
+    x = hd_moved(g, HD_IR_transpose, x, 6, turned, "perm", perm, -1);
+    x = hd_moved(g, HD_IR_reshape, x, 4, all, "shape", all, whole ? y : -1);
     if (whole) return;
     int64_t two = 2, zeros[2] = {0}, axes[2] = {2, 3};
     int in[4] = {x, hd_graph_const(g, "from", HD_I64, 1, &two, zeros),
@@ -156,7 +137,8 @@ static hd_status look_at(hd_ctx *ctx, hd_graph *g, int node) {
     if (v.dy != 1 || v.dx != 1 || v.sy * v.sx < 2 || !pays(g, &n, a)) return HD_OK;
     int64_t per = v.sy * v.sx, macs = hd_node_macs(g, &n), ones[2] = {1, 1};
     int64_t dim[4] = {y.dim[0], y.dim[1] * per, a[0].blocks, a[1].blocks};
-    int in[4] = {n.in[0], weights(g, n.in[1], a), copies(g, n.in[2], per), copies(g, n.in[3], per)};
+    int in[4] = {n.in[0], weights(g, n.in[1], a), hd_channel_copies(g, n.in[2], per),
+                 hd_channel_copies(g, n.in[3], per)};
     int made, t = n.out[0], id = replace(g, node, HD_IR_qconv, 4, in, dim, &made);
     hd_attr_set_int(g, id, "macs", macs);
     hd_attr_set_ints(g, id, "kernel_shape", 2, (int64_t[]){a[0].n, a[1].n});

@@ -71,6 +71,15 @@ const struct hd_node *hd_qdq_constant(const hd_graph *g, int t);
 /* Image y of bytes, whose channel c is channel from[c] of image x: by a convolution of one tap. The
  * node. */
 int hd_move_channels(hd_graph *g, const char *name, int x, const int64_t *from, int y);
+/* The same by weights w of shape dim, 0 and 1; op: qconv or qconvtranspose; stride: of columns. */
+int hd_move_product(hd_graph *g, enum hd_ir_op op, const char *name, int x, const int64_t dim[4],
+                    const int8_t *w, int64_t stride, int y);
+/* Constant t of four bytes an output channel, each f times; t itself where it is one scale. */
+int hd_channel_copies(hd_graph *g, int t, int64_t f);
+/* y = x by a reshape or a transpose, whose attribute `what` is list; y < 0: a new tensor of dim.
+ * The tensor. */
+int hd_moved(hd_graph *g, enum hd_ir_op op, int x, int rank, const int64_t *dim, const char *what,
+             const int64_t *list, int y);
 
 /* A new tensor of the type and shape of `like`, with another element type. */
 int hd_qdq_tensor_like(hd_graph *g, int like, hd_dtype type, const char *suffix);
