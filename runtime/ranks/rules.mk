@@ -1,4 +1,4 @@
-SRCS += runtime/ranks/ranks.c
+SRCS += runtime/ranks/ranks.c runtime/ranks/window.c
 # MPI stays out of the program: a plug-in, built where Open MPI's headers are (scripts/deps.sh mpi).
 MPI_HEADERS := $(firstword $(wildcard /usr/lib/$(shell uname -m)-linux-gnu/openmpi/include/mpi.h))
 ifneq ($(MPI_HEADERS),)

@@ -276,18 +276,18 @@ static hd_status whole_step(struct hd_back *b, const struct hd_train_options *o,
     return next_state(b, o, t, t->w, dw, step, scale, slots);
 }
 
-/* The graph of the second half, beside that of the first: states, then gradients. */
-static hd_status second_half(const struct hd_back *first, const struct hd_train_options *o,
-                             const struct hd_trained *trained, hd_graph *g) {
-    struct hd_back b = {.ctx = first->ctx, .g = g, .arena = first->arena, .prefix = "update"};
+hd_status hd_train_update(hd_ctx *ctx, const hd_graph *step_graph, const struct hd_train_options *o,
+                          const struct hd_trained *trained, const int64_t *part, hd_graph *g) {
+    struct hd_back b = {.ctx = ctx, .g = g, .arena = hd_arena_create(), .prefix = "update"};
     int n = trained->n, *w = hd_new_array(b.arena, int, (size_t)n + 1);
     int *dw = hd_new_array(b.arena, int, (size_t)n + 1);
     struct slot *slots = hd_new_array(b.arena, struct slot, (size_t)n + 1);
     struct hd_tensor scalar = {.dtype = HD_F32};
     int step = zero_state(&b, "step", &scalar);
     for (int i = 0; i < n; i++) {
-        const struct hd_tensor *t = &first->g->tensors[trained->w[i]];
-        w[i] = hd_graph_const(g, t->name, t->dtype, t->rank, t->dim, t->initial);
+        const struct hd_tensor *t = &step_graph->tensors[trained->w[i]];
+        w[i] = hd_graph_const(g, t->name, t->dtype, part ? 1 : t->rank, part ? part + i : t->dim,
+                              t->initial);
     }
     add_state(&b, &o->optimizer, trained, w, slots);
     struct loss_scale scale = scale_state(&b, o);
@@ -297,7 +297,9 @@ static hd_status second_half(const struct hd_back *first, const struct hd_train_
             hd_graph_tensor(g, hd_sprintf(b.arena, "%s.gradient", t.name), t.dtype, t.rank, t.dim);
         hd_graph_input(g, dw[i]);
     }
-    return next_state(&b, o, trained, w, dw, step, scale, slots);
+    hd_status s = next_state(&b, o, trained, w, dw, step, scale, slots);
+    hd_arena_destroy(b.arena);
+    return s == HD_OK ? hd_graph_verify(ctx, g) : s;
 }
 
 static hd_status halves(struct hd_back *b, const struct hd_train_options *o, struct hd_trained *t,
@@ -313,7 +315,7 @@ static hd_status halves(struct hd_back *b, const struct hd_train_options *o, str
     results(b, t);
     for (int i = 0; i < t->n; i++) output(b, dw[i]);
     TRY(b->status);
-    return second_half(b, o, t, update_graph);
+    return hd_train_update(b->ctx, b->g, o, t, NULL, update_graph);
 }
 
 static hd_status in_half(struct hd_back *b, const struct hd_train_options *o, bool logits,
@@ -354,6 +356,5 @@ hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_train_options
     if (s == HD_OK && !update_graph) s = whole_step(&b, o, out, &through);
     if (s == HD_OK && update_graph) s = halves(&b, o, out, &through, update_graph);
     hd_arena_destroy(b.arena);
-    if (s == HD_OK && update_graph) s = hd_graph_verify(ctx, update_graph);
     return s == HD_OK ? hd_graph_verify(ctx, g) : s;
 }

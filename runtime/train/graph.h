@@ -36,6 +36,12 @@ bool hd_takes_weights(const struct hd_node *n, int k);
 /* The last states of a step whose loss scale adapts, in this order. */
 enum { HD_SCALE_FACTOR, HD_SCALE_GOOD, HD_SCALE_SKIPPED, HD_SCALE_STATES };
 
+/* g, which is empty, becomes the second half of a step whose first is step: states, gradients ->
+ * the next states. part: NULL, or of each weight how many elements of it are updated, as flat
+ * tensors.
+ */
+hd_status hd_train_update(hd_ctx *ctx, const hd_graph *step, const struct hd_train_options *o,
+                          const struct hd_trained *t, const int64_t *part, hd_graph *g);
 /* A session on the device of the options. */
 hd_status hd_train_compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
                            hd_model **out_m, hd_session **out_s);

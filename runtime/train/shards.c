@@ -4,9 +4,11 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "runtime/ranks/window.h"
+
 /* BUCKET: elements, at least. One exchange costs some 100 us of waiting; 256 KiB are added and sent
- * in about as long. */
-enum { LEVELS = 31, BUCKET = 1 << 16, PART = 1 << 12 };
+ * in about as long. LINE: elements of a cache line. */
+enum { LEVELS = 31, BUCKET = 1 << 16, PART = 1 << 12, LINE = 16 };
 
 struct bucket {
     size_t at, elems;     /* of the buffers */
@@ -29,6 +31,13 @@ struct hd_shards {
     /* Of the shard that runs; of the last shard, then of this rank, then of all; of another rank.
      */
     float *fresh, *sum, *other;
+    float *mean;                      /* of all shards: the sum, or the window's */
+    hd_window *window;                /* NULL = ranks send messages */
+    size_t of_rank;                   /* its elements of one rank */
+    float *spare;                     /* PART for each level of ranks */
+    const struct hd_shard_part *part; /* that this rank forms in it */
+    int n_parts;
+    bool own;   /* ... and alone reads */
     bool *told; /* outputs of the last shard that are made */
     const float **gradients;
 
@@ -130,6 +139,58 @@ static hd_status reduce(hd_ctx *ctx, struct hd_shards *s, const struct bucket *b
     return HD_OK;
 }
 
+/* ---- in a window ------------------------------------------------------------------------------
+ */
+
+/* Where rank r has what this one has at `mine`. */
+static const float *of_rank(const struct hd_shards *s, const float *mine, int r) {
+    return mine + (ptrdiff_t)s->of_rank * (r - s->me);
+}
+
+/* n values of the shards of so many ranks. */
+static void sum_of_ranks(const struct hd_shards *s, int first, int ranks, size_t at, size_t n,
+                         float *to, float *spare) {
+    if (ranks > 1) {
+        sum_of_ranks(s, first, ranks / 2, at, n, to, spare);
+        sum_of_ranks(s, first + ranks / 2, ranks / 2, at, n, spare, spare + PART);
+        add(to, spare, n);
+        return;
+    }
+    memcpy(to, of_rank(s, s->sum, first) + at, n * sizeof *to);
+    for (int i = 0; 1 << i < s->mine; i++) add(to, of_rank(s, s->level[i], first) + at, n);
+}
+
+/* Results are few: every rank forms them. */
+static void reduce_window(struct hd_shards *s, float *r) {
+    const float factor = 1 / (float)s->shards;
+    hd_window_meet(s->window); /* all have run their shards */
+    for (int i = 0; i < s->results; i++)
+        sum_of_ranks(s, 0, s->n_ranks, s->at[i], 1, r + i, s->spare);
+    if (s->results) r[0] *= factor;
+    for (const struct hd_shard_part *p = s->part; p < s->part + s->n_parts; p++) {
+        size_t from = s->at[s->results + p->gradient] + p->from, to = from + p->n;
+        for (size_t k = from; k < to; k += PART) {
+            size_t n = to - k < PART ? to - k : PART;
+            sum_of_ranks(s, 0, s->n_ranks, k, n, s->mean + k, s->spare);
+            for (size_t i = k; i < k + n; i++) s->mean[i] *= factor;
+        }
+    }
+    if (!s->own) hd_window_meet(s->window); /* all sums are there, and buffers are free */
+}
+
+/* An equal share of each gradient. */
+static void share_parts(struct hd_shards *s, hd_arena *a) {
+    s->n_parts = s->n - s->results;
+    struct hd_shard_part *p = hd_new_array(a, struct hd_shard_part, (size_t)s->n_parts + 1);
+    for (int i = 0; i < s->n_parts; i++) {
+        size_t elems = s->size[s->results + i], one = elems / (size_t)s->n_ranks;
+        bool last = s->me + 1 == s->n_ranks;
+        p[i] = (struct hd_shard_part){i, one * (size_t)s->me, one};
+        if (last) p[i].n = elems - p[i].from;
+    }
+    s->part = p;
+}
+
 /* ---- the thread -------------------------------------------------------------------------------
  */
 
@@ -168,7 +229,9 @@ static hd_status start(hd_ctx *ctx, struct hd_shards *s) {
 }
 
 void hd_shards_close(struct hd_shards *s) {
-    if (!s || !s->threaded) return;
+    if (!s) return;
+    hd_window_close(s->window);
+    if (!s->threaded) return;
     pthread_mutex_lock(&s->lock);
     s->stop = true;
     pthread_cond_broadcast(&s->changed);
@@ -181,6 +244,25 @@ void hd_shards_close(struct hd_shards *s) {
 
 /* ---- for the trainer --------------------------------------------------------------------------
  */
+
+/* Sums of levels, of the last shard, and of all: where all ranks see them, if they can. */
+static hd_status make_room(hd_ctx *ctx, struct hd_shards *s, hd_arena *a, bool share) {
+    int n = 1;
+    while (1 << (n - 1) < s->mine) n++;
+    s->of_rank = (size_t)n * s->elems;
+    size_t all = s->of_rank * (size_t)s->n_ranks + s->elems;
+    if (share) TRY(hd_window_open(ctx, s->ranks, all * sizeof(float), &s->window));
+    float *of_all = s->window ? hd_window_data(s->window) : NULL;
+    float *mine = of_all ? of_all + s->of_rank * (size_t)s->me : hd_new_array(a, float, s->of_rank);
+    for (int i = 0; i < n - 1; i++) s->level[i] = mine + (size_t)i * s->elems;
+    s->sum = mine + (size_t)(n - 1) * s->elems;
+    s->mean = of_all ? of_all + s->of_rank * (size_t)s->n_ranks : s->sum;
+    s->fresh = hd_new_array(a, float, s->elems);
+    if (!of_all) s->other = hd_new_array(a, float, s->elems);
+    if (of_all) s->spare = hd_new_array(a, float, (size_t)s->n_ranks *PART);
+    if (of_all) share_parts(s, a);
+    return HD_OK;
+}
 
 hd_status hd_shards_open(hd_ctx *ctx, hd_arena *a, int shards, hd_ranks *ranks,
                          const struct hd_shard_outputs *outputs, struct hd_shards **out) {
@@ -199,18 +281,23 @@ hd_status hd_shards_open(hd_ctx *ctx, hd_arena *a, int shards, hd_ranks *ranks,
     s->told = hd_new_array(a, bool, n);
     s->gradients = hd_new_array(a, const float *, n);
     make_buckets(s);
-    for (int i = 0; 1 << i < s->mine; i++) s->level[i] = hd_new_array(a, float, s->elems);
-    s->fresh = hd_new_array(a, float, s->elems);
-    s->sum = hd_new_array(a, float, s->elems);
-    s->other = hd_new_array(a, float, s->elems);
-    s->next = s->n_buckets;
-    if (s->n_ranks > 1) TRY(start(ctx, s));
+    s->elems = (s->elems + LINE - 1) / LINE * LINE;
     *out = s;
-    return HD_OK;
+    TRY(make_room(ctx, s, a, s->n_ranks > 1 && outputs->gradients > 0));
+    s->next = s->n_buckets;
+    return s->n_ranks > 1 && !s->window ? start(ctx, s) : HD_OK;
 }
 
 int hd_shards_n(const struct hd_shards *s) {
     return s->shards;
+}
+
+bool hd_shards_window(const struct hd_shards *s) {
+    return s->window;
+}
+
+void hd_shards_own(struct hd_shards *s, const struct hd_shard_part *parts, int n) {
+    s->part = parts, s->n_parts = n, s->own = true;
 }
 
 int hd_shards_begin(struct hd_shards *s, int *first) {
@@ -233,7 +320,7 @@ void hd_shards_room(struct hd_shards *s, void **out) {
 }
 
 void hd_shards_made(struct hd_shards *s, int output, const float *data) {
-    if (s->left || s->told[output] || data != s->sum + s->at[output]) return;
+    if (s->left || s->window || s->told[output] || data != s->sum + s->at[output]) return;
     struct bucket *b = &s->bucket[s->bucket_of[output]];
     s->told[output] = true;
     if (s->threaded) pthread_mutex_lock(&s->lock);
@@ -266,7 +353,7 @@ void hd_shards_add(struct hd_shards *s) {
     }
 }
 
-hd_status hd_shards_sum(hd_ctx *ctx, struct hd_shards *s, float *r, const float *const **out) {
+static hd_status sum_of_buckets(hd_ctx *ctx, struct hd_shards *s, float *r) {
     if (s->threaded) pthread_mutex_lock(&s->lock);
     while (s->threaded && s->next < s->n_buckets) pthread_cond_wait(&s->changed, &s->lock);
     for (; s->next < s->n_buckets && s->status == HD_OK; s->next++)
@@ -275,7 +362,15 @@ hd_status hd_shards_sum(hd_ctx *ctx, struct hd_shards *s, float *r, const float 
     if (s->threaded) pthread_mutex_unlock(&s->lock);
     if (status != HD_OK) return hd_fail(ctx, status, "%s", hd_message(s->ctx));
     for (int i = 0; i < s->results; i++) r[i] = s->sum[s->at[i]];
-    for (int i = s->results; i < s->n; i++) s->gradients[i - s->results] = s->sum + s->at[i];
+    return HD_OK;
+}
+
+hd_status hd_shards_sum(hd_ctx *ctx, struct hd_shards *s, float *r, const float *const **out) {
+    if (s->window)
+        reduce_window(s, r);
+    else
+        TRY(sum_of_buckets(ctx, s, r));
+    for (int i = s->results; i < s->n; i++) s->gradients[i - s->results] = s->mean + s->at[i];
     *out = s->gradients;
     return HD_OK;
 }

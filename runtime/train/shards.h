@@ -6,7 +6,11 @@
  *
  * The last shard of a rank is written where its subtree is summed. Outputs lie in the buffers in
  * the order in which a run makes them, cut into buckets. A thread sums and exchanges each bucket as
- * soon as all of it is made, while the run goes on with what lies in front of it in the network. */
+ * soon as all of it is made, while the run goes on with what lies in front of it in the network.
+ *
+ * Ranks of one computer send nothing: their buffers lie in a window. When all have run their
+ * shards, each forms the whole tree for its parts of gradients, and reads the buffers of the others
+ * for that where they are. */
 #ifndef HD_TRAIN_SHARDS_H
 #define HD_TRAIN_SHARDS_H
 
@@ -25,6 +29,15 @@ hd_status hd_shards_open(hd_ctx *ctx, hd_arena *a, int shards, hd_ranks *ranks,
                          const struct hd_shard_outputs *outputs, struct hd_shards **out);
 void hd_shards_close(struct hd_shards *s);  /* NULL is fine */
 int hd_shards_n(const struct hd_shards *s); /* of all ranks */
+/* Whether ranks have a window. */
+bool hd_shards_window(const struct hd_shards *s);
+struct hd_shard_part { /* of a gradient: elements */
+    int gradient;
+    size_t from, n;
+};
+/* Of a window: this rank wants these parts alone, the others of its gradients are not formed. All
+ * ranks call, no part is two ranks', and ranks meet between a sum and the next room. */
+void hd_shards_own(struct hd_shards *s, const struct hd_shard_part *parts, int n);
 /* A step: how many shards this rank computes, from *first on. */
 int hd_shards_begin(struct hd_shards *s, int *first);
 /* In front of the run of a shard: where it writes results, gradients. */

@@ -15,6 +15,7 @@
 #include "runtime/train/ranges.h"
 #include "runtime/train/recompute.h"
 #include "runtime/train/shards.h"
+#include "runtime/train/split.h"
 
 struct half {    /* of a step: a model that runs */
     hd_graph *g; /* before it was legalised: names and shapes */
@@ -42,6 +43,7 @@ struct hd_trainer {
     struct hd_made made;          /* ... and they are told of what a run has made */
     struct hd_train_peers *peers; /* gradients go from device to device; NULL = as shards say */
     const char *no_peers;         /* ... why not */
+    struct hd_train_split *split; /* ranks share the update; NULL = each makes all of it */
     int n_data, n_results;        /* before state: inputs; loss, metrics */
     int n_state, n_weights;       /* state: step, weights, what the optimiser keeps */
     bool steps;  /* the first half has an input behind the data: the step's number */
@@ -245,6 +247,19 @@ static hd_status open_peers(hd_ctx *ctx, hd_trainer *t, const struct hd_train_op
     return hd_train_peers_open(ctx, t->arena, o->ranks, t->peers);
 }
 
+static struct hd_train_states states(const hd_trainer *t) {
+    return (struct hd_train_states){t->n_state, t->bytes, t->state, t->next};
+}
+
+/* The second half: a part of it, where ranks share it. */
+static hd_status open_update(hd_ctx *ctx, hd_trainer *t, const struct hd_train_options *o,
+                             const struct hd_trained *weights) {
+    struct hd_train_states s = states(t);
+    if (hd_shards_window(t->shards) && hd_train_splits(o))
+        TRY(hd_train_split_open(ctx, t->arena, t->step.g, o, weights, &s, t->shards, &t->split));
+    return t->split ? HD_OK : compile(ctx, t->update.g, o, NULL, NULL, &t->update);
+}
+
 static hd_status open_trainer(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
                               hd_trainer *t) {
     struct hd_trained weights = {0};
@@ -267,7 +282,7 @@ static hd_status open_trainer(hd_ctx *ctx, const hd_graph *g, const struct hd_tr
     TRY(plan_peers(ctx, t, o));
     TRY(open_shards(ctx, t, o));
     TRY(open_pipeline(ctx, t));
-    TRY(compile(ctx, t->update.g, o, NULL, NULL, &t->update));
+    TRY(open_update(ctx, t, o, &weights));
     return open_peers(ctx, t, o);
 }
 
@@ -353,6 +368,8 @@ static hd_status step_of_shards(hd_ctx *ctx, hd_trainer *t, const void *const *i
     TRY(t->n_flights ? pipeline(ctx, t, in) : run_shards(ctx, t, in));
     const float *const *gradients = NULL;
     TRY(hd_shards_sum(ctx, t->shards, r, &gradients));
+    struct hd_train_states s = states(t);
+    if (t->split) return hd_train_split_run(ctx, t->split, &s, gradients);
     for (int i = 0; i < t->n_state; i++) {
         t->update.in[i] = t->state[i];
         t->update.out[i] = t->next[i];
@@ -539,8 +556,10 @@ hd_status hd_trainer_load(hd_ctx *ctx, hd_trainer *t, const char *path) {
         s = hd_fail(ctx, HD_INVALID,
                     "%s: %zu bytes, want a checkpoint of this network and optimiser, %zu bytes",
                     path, bytes, want);
+    bool writes = s != HD_OK || hd_train_split_meet(t->split);
     for (int i = 0; i < t->n_state && s == HD_OK; at += t->bytes[i++])
-        memcpy(t->state[i], (char *)data + at, t->bytes[i]);
+        if (i == 0 || writes) memcpy(t->state[i], (char *)data + at, t->bytes[i]);
+    if (s == HD_OK) hd_train_split_meet(t->split);
     free(data);
     return s;
 }
@@ -550,6 +569,7 @@ void hd_trainer_close(hd_trainer *t) {
     hd_shards_close(t->shards);
     close_half(&t->step);
     close_half(&t->update);
+    hd_train_split_close(t->split);
     if (t->file) hd_graph_destroy(t->file);
     hd_arena_destroy(t->arena);
 }

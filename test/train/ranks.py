@@ -12,6 +12,9 @@ import time
 TRAIN = ["train", "cnn", "--data", "test/data/digits.npz", "--threads", "1"]
 
 
+MESSAGES = {**os.environ, "HEDDLE_WINDOW": "none"}  # as ranks of several computers
+
+
 def command(heddle, ranks, out, epochs, *settings):
     run = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks else []
     sets = [f"epochs={epochs}", *settings]
@@ -53,6 +56,9 @@ def main(heddle, work):
         subprocess.run(command(heddle, n, f"{work}/{n}.onnx", 2), check=True, stdout=subprocess.DEVNULL)
         if n:
             want_same(f"{n} under mpirun, and one process alone, train the same bits", f"{work}/0.onnx", f"{work}/{n}.onnx")
+    for n in (2, 4):
+        subprocess.run(command(heddle, n, f"{work}/messages.onnx", 2), check=True, stdout=subprocess.DEVNULL, env=MESSAGES)
+        want_same(f"{n} that share no memory train the same bits", f"{work}/0.onnx", f"{work}/messages.onnx")
     p = subprocess.run(command(heddle, 3, f"{work}/3.onnx", 1), capture_output=True, text=True)
     if p.returncode == 0 or "8 shards on 3 ranks" not in p.stderr:
         sys.exit(f"ranks: 8 shards on 3 ranks: exit {p.returncode}, {p.stderr!r}")

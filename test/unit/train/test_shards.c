@@ -1,10 +1,11 @@
 /* Gradients of several ranks: sums by the fixed tree, buckets while a run goes on, networks that
- * train to the same bits on 1, 2, 4 and 8 ranks. Ranks are processes with a transport over sockets,
- * so ThreadSanitizer sees all that a rank does: make test-race. */
+ * train to the same bits on 1, 2, 4 and 8 ranks, by messages and in a window. Ranks are processes
+ * with a transport over sockets, so ThreadSanitizer sees all that a rank does: make test-race. */
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
+#include "runtime/ranks/window.h"
 #include "runtime/train/layers.h"
 #include "runtime/train/losses.h"
 #include "runtime/train/shards.h"
@@ -13,6 +14,66 @@
 
 static void nap(uint32_t us) {
     nanosleep(&(struct timespec){0, (long)us * 1000}, NULL);
+}
+
+/* How ranks get to each other's gradients. */
+static bool windows;
+
+static int by_messages(void **state) {
+    (void)state;
+    windows = false;
+    return setenv("HEDDLE_WINDOW", "none", 1);
+}
+
+static int in_window(void **state) {
+    (void)state;
+    windows = true;
+    return unsetenv("HEDDLE_WINDOW");
+}
+
+/* All ranks are here, also where they have no window. */
+static void meet(hd_ctx *ctx, hd_ranks *ranks) {
+    char c = 0, other;
+    for (int with = 1; with < hd_ranks_n(ranks); with *= 2)
+        check_ok(ctx, hd_ranks_exchange(ctx, ranks, hd_ranks_me(ranks) ^ with, &c, &other, 1));
+}
+
+/* ---- windows ----------------------------------------------------------------------------------
+ */
+
+/* Each rank sees what the others write, in every round, wherever they dally. */
+static void window_of_rank(hd_ctx *ctx, hd_ranks *ranks, char *out) {
+    enum { ROUNDS = 40, LINE = 16 };
+    int me = hd_ranks_me(ranks), n = hd_ranks_n(ranks);
+    struct rng r = {(uint32_t)me + 3};
+    hd_window *w = NULL, *other = NULL;
+    check_ok(ctx, hd_window_open(ctx, ranks, sizeof(int) * MOST * LINE, &w));
+    check_ok(ctx, hd_window_open(ctx, ranks, 1, &other)); /* two do not meet each other */
+    *out = w != NULL;
+    if (w && (!other || n < 2 || n & (n - 1))) exit(10);
+    int *v = w ? hd_window_data(w) : NULL;
+    for (int i = 0; w && i < MOST * LINE; i++)
+        if (v[i]) exit(11);
+    for (int round = 1; w && round <= ROUNDS; round++) {
+        hd_window_meet(w);
+        if (rng_next(&r) % 8 == 0) nap(rng_next(&r) % 200);
+        v[me * LINE] = round * (me + 1);
+        hd_window_meet(w);
+        for (int i = 0; i < n; i++)
+            if (v[i * LINE] != round * (i + 1)) exit(12);
+    }
+    hd_window_close(other);
+    hd_window_close(w);
+}
+
+static void memory_of_ranks(void **state) {
+    (void)state;
+    char *out = shared();
+    for (int n = 1; n <= MOST; n++) {
+        on_ranks(n, window_of_rank, out);
+        assert_int_equal(out[0], windows && n > 1 && !(n & (n - 1)));
+    }
+    munmap(out, SHARED);
 }
 
 /* ---- sums -------------------------------------------------------------------------------------
@@ -53,6 +114,54 @@ static void run_of(struct hd_shards *s, struct rng *r, int step, int shard, floa
         if (elsewhere[k]) memcpy(out[k], kept[k], elems[k] * sizeof(float));
 }
 
+/* A part of each gradient, with ends that are none of a cache line. */
+static void own_part(int me, int n, int k, struct hd_shard_part *out) {
+    size_t e = elems[RESULTS + k], m = (size_t)me, all = (size_t)n;
+    *out = (struct hd_shard_part){k, e * m / all, e * (m + 1) / all - e * m / all};
+}
+
+/* Sums of parts that are a rank's own. */
+static void parts_of_rank(hd_ctx *ctx, hd_ranks *ranks, char *out) {
+    hd_arena *a = hd_arena_create();
+    int me = hd_ranks_me(ranks), n = hd_ranks_n(ranks);
+    struct rng r = {(uint32_t)me + 1};
+    struct hd_shard_outputs o = {RESULTS, GRADIENTS, elems, order};
+    struct hd_shards *s = NULL;
+    struct hd_shard_part part[GRADIENTS];
+    float *kept[OUTPUTS], results[RESULTS];
+    void *to[OUTPUTS];
+    (void)out;
+    for (int k = 0; k < OUTPUTS; k++) kept[k] = hd_new_array(a, float, elems[k] + 1);
+    check_ok(ctx, hd_shards_open(ctx, a, SHARDS, ranks, &o, &s));
+    for (int k = 0; k < GRADIENTS; k++) own_part(me, n, k, &part[k]);
+    hd_shards_own(s, part, GRADIENTS);
+    for (int step = 0; step < STEPS; step++) {
+        const float *const *g = NULL;
+        int first = 0, mine = hd_shards_begin(s, &first);
+        for (int k = first; k < first + mine; k++) {
+            hd_shards_room(s, to);
+            run_of(s, &r, step, k, kept, to);
+            hd_shards_add(s);
+        }
+        check_ok(ctx, hd_shards_sum(ctx, s, results, &g));
+        if (results[0] != tree(step, 0, SHARDS, 0, 0) / SHARDS) exit(13);
+        if (results[1] != tree(step, 0, SHARDS, 1, 0)) exit(14);
+        for (int k = 0; k < GRADIENTS; k++)
+            for (size_t e = part[k].from; e < part[k].from + part[k].n; e++)
+                if (g[k][e] != tree(step, 0, SHARDS, RESULTS + k, e) / SHARDS) exit(15);
+        meet(ctx, ranks);
+    }
+    hd_shards_close(s);
+    hd_arena_destroy(a);
+}
+
+static void parts(void **state) {
+    (void)state;
+    char *out = shared();
+    for (int n = 2; n <= MOST; n *= 2) on_ranks(n, parts_of_rank, out);
+    munmap(out, SHARED);
+}
+
 static void sums_of_rank(hd_ctx *ctx, hd_ranks *ranks, char *out) {
     hd_arena *a = hd_arena_create();
     struct rng r = {(uint32_t)hd_ranks_me(ranks) + 1};
@@ -62,6 +171,7 @@ static void sums_of_rank(hd_ctx *ctx, hd_ranks *ranks, char *out) {
     void *to[OUTPUTS];
     for (int k = 0; k < OUTPUTS; k++) kept[k] = hd_new_array(a, float, elems[k] + 1);
     check_ok(ctx, hd_shards_open(ctx, a, SHARDS, ranks, &o, &s));
+    if (hd_shards_window(s) != (windows && hd_ranks_n(ranks) > 1)) exit(8);
     for (int step = 0; step < STEPS; step++) {
         const float *const *g = NULL;
         int first = 0, n = hd_shards_begin(s, &first);
@@ -121,6 +231,49 @@ static hd_graph *network(hd_ctx *ctx) {
     return g;
 }
 
+/* How networks are trained. */
+static struct hd_optimizer_options optimizer;
+
+/* Whether p is in memory that ranks share. */
+static bool is_shared(const void *p) {
+    FILE *f = fopen("/proc/self/maps", "r");
+    char line[512];
+    unsigned long from, to;
+    bool is = false;
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "%lx-%lx", &from, &to) == 2 && (unsigned long)p >= from &&
+            (unsigned long)p < to)
+            is = strstr(line, "memfd:heddle");
+    if (f) fclose(f);
+    return is;
+}
+
+/* An update by elements lies in the window, as its states. */
+static void check_place(const hd_trainer *t, const hd_graph *g, hd_ranks *ranks) {
+    size_t bytes = 0;
+    const float *w = NULL;
+    for (size_t i = 0; i < g->n_tensors && !w; i++)
+        w = hd_trainer_weight(t, g->tensors[i].name, &bytes);
+    bool splits = optimizer.kind != HD_OPTIMIZER_lamb && !(optimizer.clip_norm > 0);
+    if (!w || is_shared(w) != (windows && splits && hd_ranks_n(ranks) > 1)) exit(9);
+}
+
+/* Goes on from a checkpoint, as another job would. */
+static void go_on(hd_ctx *ctx, hd_ranks *ranks, const hd_graph *g, const struct hd_train_options *o,
+                  hd_trainer **t) {
+    char path[] = "/tmp/heddle-shards-XXXXXX";
+    int fd = mkstemp(path);
+    if (fd < 0) exit(16);
+    close(fd);
+    check_ok(ctx, hd_trainer_save(ctx, *t, path));
+    meet(ctx, ranks);
+    hd_trainer_close(*t);
+    check_ok(ctx, hd_trainer_open(ctx, g, o, t));
+    check_ok(ctx, hd_trainer_load(ctx, *t, path));
+    unlink(path);
+    check_place(*t, g, ranks);
+}
+
 static void steps_of_rank(hd_ctx *ctx, hd_ranks *ranks, char *out) {
     struct hd_train_options o = {.device = "cpu", .threads = 1, .shards = SHARDS, .ranks = ranks};
     hd_graph *g = network(ctx);
@@ -128,12 +281,15 @@ static void steps_of_rank(hd_ctx *ctx, hd_ranks *ranks, char *out) {
     struct rng r = {5};
     float x[SHARDS * BATCH * IN], results[2];
     int64_t k[SHARDS * BATCH];
-    o.optimizer = hd_optimizer_default(HD_OPTIMIZER_adam);
+    o.optimizer = optimizer;
     check_ok(ctx, hd_trainer_open(ctx, g, &o, &t));
+    check_place(t, g, ranks);
     for (int step = 0; step < STEPS; step++) {
+        if (step == STEPS - 1 && hd_ranks_n(ranks) <= 2) go_on(ctx, ranks, g, &o, &t);
         for (int i = 0; i < SHARDS * BATCH * IN; i++)
             x[i] = (float)(int)(rng_next(&r) % 401 - 200) * 0.01f;
         for (int i = 0; i < SHARDS * BATCH; i++) k[i] = rng_next(&r) % 10;
+        nap(rng_next(&r) % 7 * (uint32_t)hd_ranks_me(ranks) * 100);
         check_ok(ctx, hd_trainer_run(ctx, t, (const void *[]){x, k}, results));
         memcpy(out, results, sizeof results);
         out += sizeof results;
@@ -184,11 +340,11 @@ static void overflow_of_rank(hd_ctx *ctx, hd_ranks *ranks, char *out) {
     hd_graph_destroy(g);
 }
 
-static void same_on_all(void (*fn)(hd_ctx *, hd_ranks *, char *)) {
+static void same_on_all(int most, void (*fn)(hd_ctx *, hd_ranks *, char *)) {
     char *alone = shared();
     on_ranks(1, fn, alone);
     assert_true(((const float *)alone)[0] > 0);
-    for (int n = 2; n <= MOST; n *= 2) {
+    for (int n = 2; n <= most; n *= 2) {
         char *out = shared();
         on_ranks(n, fn, out);
         if (memcmp(out, alone, SHARED) != 0) fail_msg("%d ranks train other bits than one", n);
@@ -199,12 +355,26 @@ static void same_on_all(void (*fn)(hd_ctx *, hd_ranks *, char *)) {
 
 static void networks(void **state) {
     (void)state;
-    same_on_all(steps_of_rank);
+    optimizer = hd_optimizer_default(HD_OPTIMIZER_adam);
+    same_on_all(MOST, steps_of_rank);
+}
+
+/* One slot and none; those that take a norm, which no rank can have by itself. */
+static void optimizers(void **state) {
+    (void)state;
+    optimizer = hd_optimizer_default(HD_OPTIMIZER_momentum);
+    optimizer.weight_decay = 0.01, optimizer.clip_value = 0.05;
+    same_on_all(2, steps_of_rank);
+    optimizer = hd_optimizer_default(HD_OPTIMIZER_sgd);
+    optimizer.clip_norm = 0.1;
+    same_on_all(2, steps_of_rank);
+    optimizer = hd_optimizer_default(HD_OPTIMIZER_lamb);
+    same_on_all(2, steps_of_rank);
 }
 
 static void overflows(void **state) {
     (void)state;
-    same_on_all(overflow_of_rank);
+    same_on_all(windows ? 2 : MOST, overflow_of_rank);
 }
 
 /* ---- refusals ---------------------------------------------------------------------------------
@@ -219,9 +389,10 @@ static void exchange_fails(hd_ctx *ctx, hd_ranks *ranks, char *out) {
     void *to[OUTPUTS];
     const float *const *g = NULL;
     int first = 0;
-    net.broken = true;
     for (int k = 0; k < OUTPUTS; k++) kept[k] = hd_new_array(a, float, elems[k] + 1);
     check_ok(ctx, hd_shards_open(ctx, a, 2, ranks, &o, &s));
+    meet(ctx, ranks);
+    net.broken = true;
     hd_shards_begin(s, &first);
     hd_shards_room(s, to);
     run_of(s, &r, 0, first, kept, to);
@@ -229,6 +400,10 @@ static void exchange_fails(hd_ctx *ctx, hd_ranks *ranks, char *out) {
     if (hd_shards_sum(ctx, s, results, &g) != HD_IO) exit(4);
     strcpy(out, hd_message(ctx));
     hd_shards_close(s);
+    s = NULL;
+    if (hd_shards_open(ctx, a, SHARDS, ranks, &o, &s) != HD_IO) exit(17);
+    hd_shards_close(s);
+    net.broken = false;
     check_ok(ctx, hd_shards_open(ctx, a, SHARDS, ranks, &o, &s)); /* closed before it is used */
     hd_shards_close(s);
     if (hd_shards_open(ctx, a, 6, ranks, &o, &s) != HD_INVALID) exit(5);
@@ -244,12 +419,18 @@ static void refusals(void **state) {
     munmap(out, SHARED);
 }
 
+#define BOTH_WAYS(test)                                                                            \
+    cmocka_unit_test_setup(test, by_messages), cmocka_unit_test_setup(test, in_window)
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums),
-        cmocka_unit_test(networks),
-        cmocka_unit_test(overflows),
-        cmocka_unit_test(refusals),
+        BOTH_WAYS(memory_of_ranks),
+        BOTH_WAYS(sums),
+        cmocka_unit_test_setup(parts, in_window),
+        BOTH_WAYS(networks),
+        cmocka_unit_test_setup(optimizers, in_window),
+        BOTH_WAYS(overflows),
+        cmocka_unit_test_setup(refusals, by_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
