@@ -35,7 +35,7 @@ hd_status hd_legalize(hd_ctx *ctx, hd_graph *g) {
 
 hd_status hd_prepare(hd_ctx *ctx, hd_graph *g) {
     static const char *const list[] = {"shrink", "rows",   "images",  "blocks",   "shuffle", "gaps",
-                                       "narrow", "phases", "columns", "separate", NULL};
+                                       "narrow", "phases", "columns", "separate", "loaded",  NULL};
     TRY(passes(ctx, g, list));
     return hd_graph_verify(ctx, g);
 }

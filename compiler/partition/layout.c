@@ -21,23 +21,25 @@ static enum hd_wish wish_of(const hd_graph *g, const struct hd_node *n) {
 }
 
 static bool set(char *want, int tensor, enum hd_wish w) {
-    if (w == HD_WISH_NONE || w == HD_WISH_AS_RESULT) return false;
-    if (tensor < 0 || want[tensor] != HD_WISH_NONE) return false;
+    if (w == HD_WISH_NONE || w == HD_WISH_AS_RESULT || tensor < 0 || want[tensor]) return false;
     want[tensor] = (char)w;
     return true;
 }
 
-/* Two tensors whose layouts may well be the same: hands a wish from one to the other. */
-static bool hand_over(const hd_graph *g, char *want, enum hd_ir_op op, int a, int b) {
+/* Two tensors whose layouts may well be the same: hands a wish from one to the other. A transpose
+ * that moves the dimension hands none over, whatever the sizes. */
+static bool hand_over(const hd_graph *g, char *want, const struct hd_node *n, int a, int b) {
     const struct hd_tensor *x = &g->tensors[a], *y = &g->tensors[b];
+    int64_t perm[HD_MAX_RANK] = {0, 1}, end = x->rank - 1;
+    bool turns = n->op == HD_IR_transpose && hd_attr_ints(n, "perm", perm, HD_MAX_RANK, 0);
+    enum hd_ir_op op = n->op;
     bool parts = op == HD_IR_concat || op == HD_IR_slice || op == HD_IR_split || op == HD_IR_pad;
-    bool last = x->rank && y->rank && x->dim[x->rank - 1] == y->dim[y->rank - 1];
+    bool last = x->rank && y->rank && x->dim[end] == y->dim[y->rank - 1], any = false;
     bool first = x->rank > 2 && y->rank > 2 && x->dim[0] == y->dim[0] && x->dim[1] == y->dim[1];
-    bool any = false;
+    last = last && (!turns || perm[end] == end), first = first && perm[1] == 1;
     for (int way = 0; way < 2; way++) {
-        int from = way ? b : a, to = way ? a : b;
-        if (parts || (want[from] == HD_WISH_ROWS ? last : first))
-            any = set(want, to, (enum hd_wish)want[from]) || any;
+        enum hd_wish w = (enum hd_wish)want[way ? b : a];
+        if (parts || (w == HD_WISH_ROWS ? last : first)) any = set(want, way ? a : b, w) || any;
     }
     return any;
 }
@@ -51,12 +53,12 @@ static bool spread(const hd_graph *g, struct order order, char *want, bool moves
     bool any = false;
     for (size_t i = 0; i < order.n; i++) {
         const struct hd_node *n = &g->nodes[order.node[i]];
-        bool any_layout = wish_of(g, n) == HD_WISH_AS_RESULT;
-        if (n->out[0] < 0 || !(any_layout || (moves && hd_is_move(g, n)))) continue;
+        bool cares = wish_of(g, n) != HD_WISH_AS_RESULT && !(moves && hd_is_move(g, n));
+        if (n->out[0] < 0 || cares) continue;
         for (int k = 0; k < n->n_in; k++)
-            if (n->in[k] >= 0 && !g->tensors[n->in[k]].data)
-                for (int o = 0; o < n->n_out; o++)
-                    if (n->out[o] >= 0) any = hand_over(g, want, n->op, n->in[k], n->out[o]) || any;
+            for (int o = 0; o < n->n_out; o++)
+                if (n->in[k] >= 0 && !g->tensors[n->in[k]].data && n->out[o] >= 0)
+                    any = hand_over(g, want, n, n->in[k], n->out[o]) || any;
     }
     return any;
 }

@@ -26,10 +26,14 @@ hd_status hd_pass_gaps(hd_ctx *ctx, hd_graph *g);
 /* By an operation that has windows, and no other view of it between; what else has rank 3 is rows.
  */
 bool hd_made_as_image(const hd_graph *g, int t);
+/* By a product by weights or of two tensors, or a norm, or elementwise from such: rows of any rank.
+ */
+bool hd_in_rows(const hd_graph *g, int t);
 hd_status hd_pass_shuffle(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_columns(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_phases(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_blocks(hd_ctx *ctx, hd_graph *g);
+hd_status hd_pass_loaded(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_narrow(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_separate(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_volume(hd_ctx *ctx, hd_graph *g);

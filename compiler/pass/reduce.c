@@ -47,23 +47,30 @@ static bool open_reduction(const hd_graph *g, int node, struct reduction *r) {
     return r->count <= 1 << 20;
 }
 
-/* Of a product by weights or a norm, through what moves nothing along the last dimension: rows, of
- * any rank. */
-static bool is_rows(const hd_graph *g, int t) {
-    for (int depth = 0; depth < 16 && t >= 0 && g->tensors[t].producer >= 0; depth++) {
-        const struct hd_node *n = &g->nodes[g->tensors[t].producer];
-        const struct hd_tensor *y = &g->tensors[t];
-        if (n->op == HD_IR_matmul || n->op == HD_IR_gemm || n->op == HD_IR_layernorm ||
-            n->op == HD_IR_qgemm || n->op == HD_IR_qlayernorm)
+/* Of t's maker, or of what it reads; *left: nodes that are still looked at. */
+static bool find_rows(const hd_graph *g, int t, int *left) {
+    int p = t < 0 ? -1 : g->tensors[t].producer;
+    if (p < 0 || (*left)-- <= 0) return false;
+    const struct hd_node *n = &g->nodes[p];
+    const struct hd_tensor *y = &g->tensors[t];
+    if (n->op == HD_IR_matmul || n->op == HD_IR_gemm || n->op == HD_IR_layernorm ||
+        n->op == HD_IR_qgemm || n->op == HD_IR_qlayernorm)
+        return true;
+    if (n->op == HD_IR_transpose || n->op == HD_IR_conv || n->op == HD_IR_qconv || !y->known ||
+        !y->rank)
+        return false;
+    for (int k = 0; k < n->n_in; k++) {
+        const struct hd_tensor *x = n->in[k] < 0 ? NULL : &g->tensors[n->in[k]];
+        if (x && x->known && x->rank && x->dim[x->rank - 1] == y->dim[y->rank - 1] &&
+            find_rows(g, n->in[k], left))
             return true;
-        const struct hd_tensor *x = n->n_in && n->in[0] >= 0 ? &g->tensors[n->in[0]] : NULL;
-        if (!x || !x->known || !x->rank || !y->known || !y->rank || n->op == HD_IR_transpose ||
-            n->op == HD_IR_conv || n->op == HD_IR_qconv ||
-            x->dim[x->rank - 1] != y->dim[y->rank - 1])
-            return false;
-        t = n->in[0];
     }
     return false;
+}
+
+bool hd_in_rows(const hd_graph *g, int t) {
+    int left = 32;
+    return find_rows(g, t, &left);
 }
 
 /* All between the first dimension and the last is reduced, those of 1 left out. */
@@ -253,7 +260,7 @@ bool hd_reduce_as_window(hd_graph *g, int node, bool pools_only) {
     unsigned set = r.set;
     while (last > 0 && (set >> (last - 1) & 1)) set &= ~(1u << --last); /* the dimensions behind */
     int x = g->nodes[node].in[0];
-    bool image = (r.x.rank == 4 && !(is_middle(&r) && is_rows(g, x))) ||
+    bool image = (r.x.rank == 4 && !(is_middle(&r) && hd_in_rows(g, x))) ||
                  (r.x.rank == 3 && hd_made_as_image(g, x));
     if (image && as_window(&r, x)) return true;
     if (r.max) return over_width(&r);

@@ -23,6 +23,7 @@ hd_rewrite hd_rw_gelu;            /* of x; t: by tanh */
 hd_rewrite hd_rw_softmax;         /* of x along $a */
 hd_rewrite hd_rw_einsum;          /* of two operands: a matmul, with what moves values around it */
 hd_rewrite hd_rw_weights_right;   /* w x, as the transposed product of both transposed */
+hd_rewrite hd_rw_weights_flat;    /* x w, weights of one batch as a matrix */
 hd_rewrite hd_rw_batchnorm;       /* new w and bias for node y */
 hd_rewrite hd_rw_integer;         /* i as a float product of what is dequantised, [bias], when it is
                                      quantised again */

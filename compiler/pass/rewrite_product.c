@@ -134,17 +134,34 @@ static int turned(hd_ctx *ctx, struct hd_match *m, int t) {
     return hd_match_emit(ctx, m, HD_IR_transpose, 1, &t, "perm", rank, perm);
 }
 
+/* Weights of one batch, [1,..,k,n], as a matrix, where x has their rank at least; else w. */
+static int as_matrix(hd_graph *g, int w, const struct hd_tensor *x) {
+    const struct hd_tensor t = g->tensors[w];
+    int64_t batches = 1;
+    if (!t.data || t.rank < 3 || !x->known || x->rank < t.rank) return w;
+    for (int d = 0; d < t.rank - 2; d++) batches *= t.dim[d];
+    if (batches != 1) return w;
+    const char *name = hd_sprintf(g->arena, "%s.flat", t.name);
+    return hd_graph_const(g, name, t.dtype, 2, t.dim + t.rank - 2, t.data);
+}
+
 int hd_rw_weights_right(hd_ctx *ctx, struct hd_match *m) {
     hd_graph *g = m->g;
     int w = hd_match_get(m, "w"), x = hd_match_get(m, "x");
+    if (!is_weights(g, w) || is_weights(g, x)) return -1;
+    w = as_matrix(g, w, &g->tensors[x]);
     const struct hd_tensor *tw = &g->tensors[w], *tx = &g->tensors[x];
-    if (!is_weights(g, w) || is_weights(g, x) || !tw->known || !tx->known || tw->dtype != HD_F32 ||
-        tw->rank != 2)
-        return -1;
+    if (!tw->known || !tx->known || tw->dtype != HD_F32 || tw->rank != 2) return -1;
     int in[2] = {turned(ctx, m, x), turned(ctx, m, w)};
     if (in[0] < 0 || in[1] < 0) return -1;
     int y = hd_match_emit(ctx, m, HD_IR_matmul, 2, in, NULL, 0, NULL);
     if (y < 0) return -1;
     hd_graph_swap_names(g, m->made, m->root); /* it does the work that reports speak of */
     return turned(ctx, m, y);
+}
+
+int hd_rw_weights_flat(hd_ctx *ctx, struct hd_match *m) {
+    int x = hd_match_get(m, "x"), w = hd_match_get(m, "w");
+    int in[2] = {x, as_matrix(m->g, w, &m->g->tensors[x])};
+    return in[1] == w ? -1 : hd_match_emit(ctx, m, HD_IR_matmul, 2, in, NULL, 0, NULL);
 }

@@ -4,7 +4,10 @@
  * of the network they stay float, where the integers begin.
  */
 #include <math.h>
+#include <string.h>
 
+#include "compiler/pass/pass.h"
+#include "compiler/pass/qdq.h"
 #include "compiler/quantize/affine.h"
 
 bool *hd_quant_behind_layers(const hd_graph *g, hd_arena *a, const int *order, size_t n) {
@@ -69,7 +72,7 @@ static bool scale_channels(hd_graph *g, hd_arena *a, int node) {
         if (!summed && n.op != HD_IR_div) return false;
         if (g->tensors[x].data) x = n.in[1];
         const struct hd_tensor *by = &g->tensors[n.in[n.in[0] == x ? 1 : 0]];
-        if (!by->data || hd_tensor_elems(by) < 2) return false;
+        if (!by->data || hd_tensor_elems(by) < 2 || hd_in_rows(g, x)) return false;
     }
     const struct hd_tensor *t = &g->tensors[x], *y = &g->tensors[n.out[0]];
     if (n.n_out != 1 || !has_image(t) || !y->known || hd_tensor_elems(y) != hd_tensor_elems(t) ||
@@ -126,6 +129,31 @@ static bool prelu(hd_graph *g, hd_arena *a, int node, bool behind) {
     return true;
 }
 
+/* An average pool of three dimensions, not over all of them, as a depthwise convolution. */
+static bool deep_pool(hd_graph *g, int node) {
+    const struct hd_node n = g->nodes[node];
+    const struct hd_tensor t = g->tensors[n.in[0]];
+    int64_t k[3], pads[6], some = 0, area;
+    if (n.op != HD_IR_avgpool || !t.known || t.rank != 5 || hd_volume_mean(g, node)) return false;
+    if (hd_attr_ints(&n, "kernel_shape", k, 3, 1) != 3 || hd_attr_int(&n, "ceil_mode", 0) ||
+        strcmp(hd_attr_string(&n, "auto_pad", "NOTSET"), "NOTSET"))
+        return false;
+    hd_attr_ints(&n, "pads", pads, 6, 0);
+    for (int i = 0; i < 6; i++) some |= pads[i];
+    if (some && !hd_attr_int(&n, "count_include_pad", 0)) return false;
+    area = k[0] * k[1] * k[2];
+    int64_t dim[5] = {t.dim[1], 1, k[0], k[1], k[2]}, elems = t.dim[1] * area;
+    float *w = hd_new_array(g->arena, float, (size_t)elems + 1);
+    for (int64_t i = 0; i < elems; i++) w[i] = 1 / (float)area;
+    int in[2] = {n.in[0], hd_graph_const(g, "pool.weight", HD_F32, 5, dim, w)}, y = n.out[0];
+    hd_graph_kill(g, node);
+    int id = hd_graph_node(g, HD_IR_conv, n.name, 2, in, 1, &y);
+    hd_qdq_copy_attrs(g, id, node, true);
+    hd_attr_set_int(g, id, "group", t.dim[1]);
+    hd_graph_swap_names(g, id, node);
+    return true;
+}
+
 /* A quotient by constants as a product. */
 static bool divided(hd_graph *g, int node) {
     const struct hd_node n = g->nodes[node];
@@ -153,6 +181,7 @@ bool hd_quant_canonical(hd_graph *g, hd_arena *a, const bool *wanted) {
         bool is = wanted && wanted[order[i]];
         if (wanted && !is) continue;
         for (int k = 0; k < nd->n_in; k++) is = is || (nd->in[k] >= 0 && behind[nd->in[k]]);
+        if (is && deep_pool(g, order[i])) return true;
         if (nd->op == HD_IR_prelu
                 ? prelu(g, a, order[i], is)
                 : is && nd->n_in > 1 && (scale_channels(g, a, order[i]) || divided(g, order[i])))

@@ -467,7 +467,9 @@ static const char *choose(struct chooser *c, int node) {
         layer(c, node);
         return NULL;
     }
-    if ((n->op == HD_IR_matmul || n->op == HD_IR_gemm) && variable_f32(c->g, n->in[1]))
+    bool batches = n->op == HD_IR_matmul && constant_f32(c->g, n->in[1]) &&
+                   variable_f32(c->g, n->in[0]) && c->g->tensors[n->in[1]].rank > 2;
+    if (batches || ((n->op == HD_IR_matmul || n->op == HD_IR_gemm) && variable_f32(c->g, n->in[1])))
         return weighted(c, node);
     if (product) return "its weights are not constant, or have no integer form";
     if (n->op == HD_IR_softmax) return softmax(c, node);

@@ -4,13 +4,15 @@
  *   y = (x - m) / sqrt(v + epsilon) * scale + bias
  *
  * The mean over channels of a group is a 1x1 convolution of the means of channels, which gives each
- * channel that of its group. Shorter rows are a layer norm (instance.c): one rounding less. */
+ * channel that of its group. Exporters flatten an image to rows of groups, [N,groups,L], normalise
+ * these, and make it an image again; that is the norm of the image. Shorter rows are a layer norm
+ * (instance.c): one rounding less. */
 #include <math.h>
 #include <string.h>
 
 #include "compiler/quantize/quantize.h"
 
-enum { LONGEST = 4096 }; /* row of the machine's layer norm */
+enum { LONGEST = 2048 }; /* row of the machine's layer norm */
 
 struct moments {
     hd_graph *g;
@@ -82,25 +84,44 @@ static int64_t groups_of(const struct hd_node *n, const struct hd_tensor *x) {
     return hd_tensor_elems(x) / x->dim[0] / groups > LONGEST ? groups : 0;
 }
 
+/* The image whose rows of groups node n normalises, an image again behind it, *out_y; -1: none. */
+static int image_of(const hd_graph *g, const struct hd_node *n, int *out_y) {
+    const struct hd_tensor *rows = &g->tensors[n->in[0]];
+    int p = rows->producer, u = hd_graph_only_user(g, n->out[0]);
+    if (n->op != HD_IR_instancenorm || rows->rank != 3 || p < 0 || u < 0) return -1;
+    if (g->nodes[p].op != HD_IR_reshape || g->nodes[u].op != HD_IR_reshape) return -1;
+    int x = g->nodes[p].in[0], y = g->nodes[u].out[0];
+    const struct hd_tensor *t = &g->tensors[x], *s = &g->tensors[y];
+    bool same = t->known && s->known && t->rank >= 3 && t->rank <= 4 && s->rank == t->rank &&
+                !memcmp(s->dim, t->dim, (size_t)t->rank * sizeof *t->dim);
+    if (!same || t->dim[0] != rows->dim[0] || t->dim[1] % rows->dim[1]) return -1;
+    *out_y = y;
+    return x;
+}
+
 bool hd_quant_moments(hd_graph *g, int node) {
     const struct hd_node n = g->nodes[node];
     struct moments m = {.g = g, .x = g->tensors[n.in[0]], .name = g->tensors[n.out[0]].name};
-    int64_t groups = groups_of(&n, &m.x), axes[2] = {2, 3}, sp = m.x.rank - 2;
+    int64_t groups = groups_of(&n, &m.x), axes[2] = {2, 3};
     if (!groups) return false;
-    int scale = along(&m, n.in[1], groups), bias = -1, y = n.out[0];
+    int x = n.in[0], bias = -1, y = n.out[0], image = image_of(g, &n, &y);
+    if (image >= 0) x = image, m.x = g->tensors[x], m.name = g->tensors[y].name;
+    int64_t sp = m.x.rank - 2;
+    int scale = along(&m, n.in[1], groups);
     if (n.n_in > 2 && n.in[2] >= 0) bias = along(&m, n.in[2], groups);
     if (scale < 0 || (n.n_in > 2 && n.in[2] >= 0 && bias < 0)) return false;
     for (int d = 0; d < m.x.rank; d++) m.dim[d] = d < 2 ? m.x.dim[d] : 1;
     m.axes = hd_graph_const(g, "norm.pixels", HD_I64, 1, &sp, axes);
     m.group = groups == m.x.dim[1] ? -1 : group_weights(&m, m.x.dim[1], groups);
     float epsilon = hd_attr_float(&n, "epsilon", 1e-5f);
-    int apart = emit(&m, HD_IR_sub, "apart", m.x.dim, n.in[0], mean(&m, "mean", n.in[0]));
+    int apart = emit(&m, HD_IR_sub, "apart", m.x.dim, x, mean(&m, "mean", x));
     int variance = mean(&m, "variance", emit(&m, HD_IR_mul, "square", m.x.dim, apart, apart));
     variance = emit(&m, HD_IR_add, "above", m.dim, variance,
                     hd_graph_const(g, "norm.epsilon", HD_F32, 0, NULL, &epsilon));
     int root = emit(&m, HD_IR_sqrt, "deviation", m.dim, variance, -1);
     int norm = emit(&m, HD_IR_div, "norm", m.x.dim, apart, root), in[2] = {norm, scale};
     hd_graph_swap_names(g, g->tensors[norm].producer, node);
+    if (image >= 0) hd_graph_kill(g, g->tensors[y].producer);
     hd_graph_kill(g, node);
     if (bias >= 0) in[0] = emit(&m, HD_IR_mul, "scaled", m.x.dim, norm, scale), in[1] = bias;
     hd_graph_node(g, bias < 0 ? HD_IR_mul : HD_IR_add, m.name, 2, in, 1, &y);

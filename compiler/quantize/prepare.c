@@ -136,7 +136,19 @@ static bool absorb(hd_graph *g, hd_arena *a, int node, int next) {
     return true;
 }
 
-/* A factor per channel behind a matmul, with or without the sum of a bias in between. */
+/* The bias of a matmul times a[c], and b[c] more; -1 when a value leaves binary32. */
+static int shifted(hd_graph *g, int bias, const struct hd_affine *f) {
+    const struct hd_tensor x = g->tensors[bias];
+    float *out = hd_new_array(g->arena, float, (size_t)f->n + 1);
+    for (int64_t i = 0; i < f->n; i++) {
+        out[i] = (float)((double)f32(g, bias)[i] * f->a[i] + f->b[i]);
+        if (!isfinite(out[i])) return -1;
+    }
+    return hd_graph_const(g, hd_sprintf(g->arena, "%s.folded", x.name), HD_F32, x.rank, x.dim, out);
+}
+
+/* A factor per channel behind a matmul, with or without the sum of a bias in between; with it a
+ * summand, too. */
 static bool absorb_factor(hd_graph *g, hd_arena *a, int node) {
     const struct hd_node n = g->nodes[node];
     if (hd_quant_weights(g, node) < 0) return false;
@@ -150,10 +162,11 @@ static bool absorb_factor(hd_graph *g, hd_arena *a, int node) {
     const struct hd_tensor *y = &g->tensors[by.out[0]];
     if (by.n_out != 1 || !y->known || y->rank != rank ||
         hd_tensor_elems(y) != hd_tensor_elems(&g->tensors[x]) ||
-        (by.op != HD_IR_mul && by.op != HD_IR_div) || !hd_affine_of(g, &by, x, rank - 1, &f))
+        (add < 0 && by.op != HD_IR_mul && by.op != HD_IR_div) ||
+        !hd_affine_of(g, &by, x, rank - 1, &f))
         return false;
     int w = scaled_weights(g, n.in[1], 1, f.a), b = -1;
-    if (add >= 0) b = scaled_weights(g, bias, g->tensors[bias].rank - 1, f.a);
+    if (add >= 0) b = shifted(g, bias, &f);
     if (w < 0 || (add >= 0 && b < 0)) return false;
     hd_graph_kill(g, factor);
     if (add < 0) {
@@ -303,6 +316,9 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
             if (nd->dead || hd_quant_mask_as_sum(g, order[i]) || hd_quant_extreme(g, order[i]))
                 continue;
             if (nd->op == HD_IR_lrn && hd_quant_lrn(g, order[i])) continue;
+            if (nd->op == HD_IR_batchnorm && reads(nd, behind, n_tensors) &&
+                hd_quant_rows_batchnorm(g, a, order[i]))
+                continue;
             bool inside = nd->n_out == 1 && (size_t)nd->out[0] < n_tensors && ahead[nd->out[0]] &&
                           reads(nd, behind, n_tensors);
             if (inside && (hd_quant_moments(g, order[i]) || hd_quant_reduction(g, order[i])))

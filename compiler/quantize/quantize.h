@@ -58,6 +58,9 @@ hd_status hd_quant_widen(hd_ctx *ctx, hd_graph *g);
 bool hd_quant_lrn(hd_graph *g, int node);
 /* An instance or group normalisation as a layer norm of rows (instance.c); false: it stays. */
 bool hd_quant_instance(hd_graph *g, int node);
+/* Batch normalisation of rows, behind a layer, as a product and a sum by constants, in front of the
+ * reshape that made the rows (rows.c); false: it stays. */
+bool hd_quant_rows_batchnorm(hd_graph *g, hd_arena *a, int node);
 /* Other reductions as means and maxima with functions around them (reductions.c); false: it stays.
  */
 bool hd_quant_reduction(hd_graph *g, int node);

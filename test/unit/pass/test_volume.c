@@ -117,8 +117,20 @@ static void float_stays(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* A pool over a part of the depth has no integer form: it stays, between integers, too. */
+static void part_stays(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    struct net n = {"1,3,4,5,6", 0, 4, 3, 3, 3, 3, "y ? = avgpool(d) kernel_shape=[2,5,6]"};
+    hd_graph *g = parsed(ctx, &n);
+    if (hd_pass_run(ctx, g, "qdq") != HD_OK) fail_msg("%s", hd_message(ctx));
+    assert_int_equal(deep_nodes(g), 1);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_values),
-                                       cmocka_unit_test(float_stays)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_values), cmocka_unit_test(float_stays),
+                                       cmocka_unit_test(part_stays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

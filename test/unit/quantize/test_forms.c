@@ -50,6 +50,22 @@ static const struct form {
     {"y ? = groupnorm(c, k, f4) num_groups=2\n", HD_IR_groupnorm, LONG, 0},
     {"s ? = expand(f, all)\nb ? = expand(f, all)\ny ? = layernorm(c, s, b) axis=1\n",
      HD_IR_layernorm, LONG, 0},
+    {"y ? = instancenorm(c, k, f4)\n", HD_IR_instancenorm, 700, 0},
+    /* an image as rows of groups, and back: the norm of the image */
+    {"r ? = reshape(c) shape=[1,2,9000]\nn ? = instancenorm(r, k2, f2)\n"
+     "y ? = reshape(n) shape=[1,4,1500,3]\n",
+     HD_IR_reshape, LONG, 0},
+    /* batch normalisation of rows, which a reshape made or did not */
+    {"t ? = reshape(c) shape=[15,4]\nb ? = batchnorm(t, k, f4, f4, v4)\ny ? = relu(b)\n",
+     HD_IR_batchnorm, 5, 0},
+    {"r ? = transpose(c) perm=[0,2,3,1]\nt ? = reshape(r) shape=[15,4]\nb ? = batchnorm(t, k, f4, "
+     "f4, v4)\ny ? = relu(b)\n",
+     HD_IR_batchnorm, 5, 0},
+    {"r ? = reshape(c) shape=[5,3,4]\nm ? = matmul(r, square)\ns ? = add(m, f4)\nt ? = reshape(s) "
+     "shape=[15,4]\ny ? = batchnorm(t, k, f4, f4, v4)\n",
+     HD_IR_mul, 5, 0},
+    {"r ? = reshape(c) shape=[1,4,5,3,1]\np ? = avgpool(r) kernel_shape=[2,3,1]\ny ? = relu(p)\n",
+     HD_IR_avgpool, 5, 0},
     /* it changes from pixel to pixel, too */
     {"s ? = expand(slope, all)\ny ? = layernorm(c, s) axis=1\n", HD_IR_layernorm, LONG, 0},
     /* a bias of zeros for the channels of all groups */
@@ -66,6 +82,8 @@ static hd_graph *parse(hd_ctx *ctx, hd_arena *a, const struct form *f) {
         "const all i64[3] = {4,%d,3}\nconst slope f32[1,1,3] = {1,2,-0.5}\n"
         "const sample i64[3] = {1,-2,-1}\nconst seven f32[] = {7}\nconst little f32[] = {0x1p-30}\n"
         "const f f32[4,1,1] = {0.5,-0.25,0,1}\nconst f4 f32[4] = {0.5,-0.25,0,1}\n"
+        "const k2 f32[2] = {1,2}\nconst f2 f32[2] = {0.5,-1}\nconst v4 f32[4] = {1,2,0.5,4}\n"
+        "const square f32[4,4] = {1,2,-1,0.5, 0.25,-1,1,2, -2,1,0.5,0.5, 1,1,1,-1}\n"
         "const k f32[4] = {1,2,-1,0.5}\nconst by f32[1,1,5,1] = {1,2,4,-0.5,0.25}\n"
         "const weights f32[4,4,1,1] = {1,2,-1,0.5, 0.25,-1,1,2, -2,1,0.5,0.5, 1,1,1,-1}\n"
         "const grouped f32[4,2,1,1] = {1,2,-1,0.5, 0.25,-1,1,2}\n"

@@ -24,7 +24,9 @@ static const struct {
     /* scores of a cache that comes in */
     {"t ? = transpose(b) perm=[0,2,1]\ny ? = matmul(a, t)\n", HD_IR_qmatmul, 1},
     /* queries that are learned */
-    {"p ? = matmul(a, w)\nt ? = transpose(p) perm=[0,2,1]\ny ? = matmul(q, t)\n", HD_IR_qmatmul, 1},
+    {"p ? = matmul(a, w)\nt ? = transpose(p) perm=[0,2,1]\ny ? = matmul(q, t)\n", HD_IR_qgemm, 2},
+    {"p ? = matmul(a, w)\nr ? = reshape(p) shape=[3,2,2]\ny ? = matmul(r, heads)\n", HD_IR_qmatmul,
+     1},
     /* what is left of a series */
     {"p ? = matmul(a, w)\ny ? = sub(a, p)\n", HD_IR_qadd, 1},
     /* a factor for each channel, which has no integer form: float, and all else is not */
@@ -55,7 +57,8 @@ static hd_graph *network(hd_ctx *ctx, hd_arena *a, const char *body) {
         "{1,-1,0.5,0.25, 0.75,1,-0.5,1}\nconst ones f32[3,4] = {1,1,1,1,1,1,1,1,1,1,1,1}\nconst "
         "each f32[3,4] = {1,2,1,0.5,1,1,1.5,1,1,1,1,2}\nconst place f32[4,4] = "
         "{1,0.5,-1,0.25,0,-0.5,1,0.75,0.5,1,0,-1,1,1,0.5,0}\nconst one i64[1] = {1}\nconst two "
-        "i64[1] = {2}\nconst nils f32[3,4] = "
+        "i64[1] = {2}\nconst heads f32[3,2,2] = {1,0.5,-1,1,0.25,0,-0.5,1,0.75,0.5,1,-1}\nconst "
+        "nils f32[3,4] = "
         "{0,0,0,0,0,0,0,0,0,0,0,0}\n%soutput y\n}",
         body);
     if (hd_graph_parse(ctx, text, "net", &g) != HD_OK) fail_msg("%s", hd_message(ctx));
