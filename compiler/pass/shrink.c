@@ -33,13 +33,13 @@ static void read_by(struct shrink *s, const struct hd_node *n) {
     const struct hd_tensor *w = &s->g->tensors[n->in[1]];
     int set = s->c.of[n->in[0]];
     if (set < 0) return;
-    int64_t per = s->c.per[n->in[0]], inner = 1, total = hd_tensor_elems(w);
-    for (int d = 2; d < w->rank; d++) inner *= w->dim[d];
-    bool plain = w->data && w->dtype == HD_I8 && w->dim[1] == s->c.set[set].n * per;
-    for (int64_t i = 0; i < total; i++)
-        if (!plain || ((const int8_t *)w->data)[i])
-            s->live[set][plain ? i / inner % w->dim[1] / per : 0] = true;
-    if (!plain) s->c.set[set].fixed = true;
+    int64_t channels = s->c.set[set].n, run = s->c.per[n->in[0]], total = hd_tensor_elems(w);
+    if (!w->data || w->dtype != HD_I8 || w->dim[1] != channels * run) s->c.set[set].fixed = true;
+    if (s->c.set[set].fixed) return;
+    for (int d = 2; d < w->rank; d++) run *= w->dim[d];
+    const int8_t *v = w->data;
+    for (int64_t i = 0, c = 0; i < total; i += run, c = c + 1 < channels ? c + 1 : 0)
+        for (int64_t k = 0; k < run && !s->live[set][c]; k++) s->live[set][c] = v[i + k];
 }
 
 /* A convolution or product of which rows can be taken. */
