@@ -27,6 +27,7 @@ const char *parse_range(const char *text, struct hd_quant_options *o) {
     o->percentile = 99.99;
     if (!strcmp(text, "minmax")) {
         o->range = HD_RANGE_MINMAX;
+        o->margin = true;
     } else if (!strcmp(text, "entropy")) {
         o->range = HD_RANGE_ENTROPY;
     } else if (!strncmp(text, "percentile", 10) && (!text[10] || text[10] == ':')) {

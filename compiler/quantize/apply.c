@@ -116,6 +116,35 @@ static bool is_wide(const struct apply *x, int group) {
     return x->o->wide && x->o->wide[group];
 }
 
+/* Of values without bounds: results of layers, sums and the like, and inputs. */
+static bool is_open(const hd_graph *g, int t) {
+    if (g->tensors[t].producer < 0) return true;
+    switch (g->nodes[g->tensors[t].producer].op) {
+    case HD_IR_conv:
+    case HD_IR_convtranspose:
+    case HD_IR_gemm:
+    case HD_IR_matmul:
+    case HD_IR_add:
+    case HD_IR_sub:
+    case HD_IR_mul:
+    case HD_IR_relu:
+    case HD_IR_layernorm:
+    case HD_IR_avgpool:
+    case HD_IR_reducemean:
+    case HD_IR_reducesum:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The extremes of n values fall short of those of many, of a normal distribution by sqrt(ln n). */
+static float margin(uint64_t n) {
+    enum { FEW = 8, MANY = 4096 };
+    double values = fmax((double)n, FEW);
+    return n && n < MANY ? (float)sqrt(log(MANY) / log(values)) : 1;
+}
+
 /* A scale and zero point for each group: of the union of the ranges in it. */
 static hd_status make_scales(struct apply *x, hd_arena *a) {
     size_t n = x->p->n_tensors;
@@ -131,6 +160,9 @@ static hd_status make_scales(struct apply *x, hd_arena *a) {
             if (!masked(x, (int)t) && !x->p->given[t] && x->p->like[to] < 0)
                 TRY(check_finite(x, (int)t));
             hd_quant_clip(&x->stats[t], x->o, &l, &h);
+            bool open = x->o->margin && is_open(x->g, (int)t) && !masked(x, (int)t);
+            float more = open ? margin(x->stats[t].n) : 1;
+            l *= more, h *= more;
             const float *first = x->g->tensors[t].initial; /* of a state */
             for (int64_t i = 0; first && i < hd_tensor_elems(&x->g->tensors[t]); i++)
                 l = fminf(l, first[i]), h = fmaxf(h, first[i]);

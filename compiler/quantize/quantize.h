@@ -17,6 +17,7 @@ enum hd_quant_range { HD_RANGE_MINMAX, HD_RANGE_PERCENTILE, HD_RANGE_ENTROPY };
 
 struct hd_quant_options {
     enum hd_quant_range range;
+    bool margin;       /* ranges of few values are wider than these: others are larger */
     double percentile; /* of the values that the range covers, such as 99.99 */
     bool symmetric;    /* activations: zero point in the middle */
     hd_dtype type;     /* of activations: HD_I8 or HD_U8 */

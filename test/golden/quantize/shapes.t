@@ -3,10 +3,10 @@
 # RUN: heddle opt /tmp/heddle_golden_shapes.onnx --inputs test/golden/quantize/shapes/test_data_set_1 | grep -E 'input|output|^  y'
 # RUN: heddle opt /tmp/heddle_golden_shapes.onnx | grep -E 'input|output|^  y'
 #= layer    op      result    from     to  SNR dB
-#= conv     conv    r            0      3    46.6
-#= classes  matmul  y       -6.313  4.783    42.0
+#= conv     conv    r            0      3    44.2
+#= classes  matmul  y       -6.313  4.783    38.9
 #=
-#= output y: 42.0 dB
+#= output y: 38.9 dB
 #= largest element in the same place: 4 of 4 sets
 #= 2 layers in integers, 0 nodes in float; calibrated with test/golden/quantize/shapes; wrote /tmp/heddle_golden_shapes.onnx
 #=   input x f32[3,2,4,4]

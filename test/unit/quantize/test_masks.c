@@ -1,4 +1,5 @@
 /* Masks that hide scores from softmax: the ranges of a mask and of the sums that it is part of. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,8 +95,45 @@ static void masks_that_are_not_known_stay(void **state) {
     }
 }
 
+/* Ranges of few values leave room for those that were not seen: sqrt(ln 4096 / ln n) of it. Not of
+ * a function with bounds, and not where nobody asks for it. */
+static void few_values_have_a_margin(void **state) {
+    static const struct {
+        bool margin;
+        uint64_t n;
+        float hi;
+    } of[] = {{true, 64, 1.4142f}, {true, 4096, 1}, {true, 1, 2}, {false, 64, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        hd_ctx *ctx = hd_ctx_create();
+        hd_arena *a = hd_arena_create();
+        hd_graph *g = NULL;
+        struct hd_quant_plan plan;
+        struct hd_quant_options o = {.type = HD_I8, .margin = of[i].margin};
+        const char *text = "graph net {\ninput a f32[2,2]\nconst w f32[2,2] = {1,0,0,2}\n"
+                           "p ? = matmul(a, w)\nt ? = sigmoid(p)\noutput t\n}";
+        if (hd_graph_parse(ctx, text, "net", &g) || hd_quant_prepare(ctx, g))
+            fail_msg("%s", hd_message(ctx));
+        hd_quant_choose(a, g, NULL, &plan);
+        struct hd_quant_stats *stats = hd_new_array(a, struct hd_quant_stats, plan.n_tensors + 1);
+        observed(g, stats, "a", -1, 1), observed(g, stats, "p", -1, 1);
+        observed(g, stats, "t", 0, 1);
+        for (size_t t = 0; t < plan.n_tensors; t++) stats[t].n = of[i].n;
+        if (hd_quant_apply(ctx, g, &plan, stats, &o) != HD_OK) fail_msg("%s", hd_message(ctx));
+        float lo, hi;
+        range_of(g, "p", &lo, &hi);
+        if (!(fabsf(hi - of[i].hi) < 0.02f)) fail_msg("%d: to %g", (int)i, (double)hi);
+        range_of(g, "t", &lo, &hi);
+        assert_true(hi == 1);
+        hd_graph_destroy(g);
+        hd_arena_destroy(a);
+        hd_ctx_destroy(ctx);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_mask_of_two_layers),
+                                       cmocka_unit_test(few_values_have_a_margin),
                                        cmocka_unit_test(masks_that_are_not_known_stay)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
