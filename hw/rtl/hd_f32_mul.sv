@@ -58,7 +58,10 @@ module hd_f32_mul #(
     // 2: multiply
     if (en_q[0])
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_multiply
-        prod[n]  = 48'(ma[n]) * 48'(mb[n]);
+        // As two DSP48E2 take it: the upper product adds what the lower one has above its 17 bits.
+        logic [40:0] low;
+        low      = 41'(ma[n]) * 41'(mb[n][16:0]);
+        prod[n]  = {31'(ma[n]) * 31'(mb[n][23:17]) + 31'(low[40:17]), low[16:0]};
         ex2[n]   = ex1[n];
         kind2[n] = kind1[n];
       end

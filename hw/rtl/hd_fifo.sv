@@ -9,7 +9,8 @@
 
 module hd_fifo #(
   parameter int unsigned Width = 32,
-  parameter int unsigned Depth = 8
+  parameter int unsigned Depth = 8,
+  parameter bit          InLuts = 1'b0  // memory of LUTs, however deep it is
 ) (
   input  logic                   clk_i, rst_ni, clear_i,
 
@@ -25,6 +26,7 @@ module hd_fifo #(
 );
   localparam int unsigned PtrBits = $clog2(Depth);
 
+  (* ram_style = InLuts ? "distributed" : "auto" *)
   logic [Width-1:0]   mem [Depth];
   logic [PtrBits-1:0] wr_q, rd_q;
   logic               full_q, any_q;           // ports begin at a register

@@ -67,7 +67,8 @@ module hd_front #(
   logic [$clog2(QueueOps):0]   ops;
   logic [$clog2(QueueWords):0] unused_count;
 
-  hd_fifo #(.Width(32), .Depth(QueueWords)) u_words (
+  // A short queue would fill little of a block RAM.
+  hd_fifo #(.Width(32), .Depth(QueueWords), .InLuts(QueueOps <= 8)) u_words (
     .clk_i(clk), .rst_ni, .clear_i(1'b0),
     .valid_i(w_valid_i), .ready_o(space), .data_i(w_data_i),
     .valid_o(word_valid), .ready_i(word_ready), .data_o(word),

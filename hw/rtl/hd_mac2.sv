@@ -5,7 +5,7 @@
 // the low 18 bits, those with w1 the bits above. The first link begins with 2^17, so that the low sum
 // never borrows from the high one: its top bit is inverted then, and nothing is to be given back. With
 // w1 = 0 a chain makes one sum, as wide as it likes.
-// With Adds the last link also adds c_i, or the sum that it holds, as add_i said a cycle before sum_i.
+// With Begins the first link adds c_i instead. With Adds the last link also adds c_i, or the sum that it holds, as add_i said a cycle before sum_i.
 // Primitive = 1 instantiates the DSP48E2 (registers A and D with Held, M, and P in the last link), 0 is
 // the same as plain logic. The wide operand is the sum that its pre-adder makes.
 //
@@ -25,7 +25,8 @@ module hd_mac2 #(
   parameter bit First = 1'b1,
   parameter bit Last  = 1'b1,
   parameter bit Adds  = 1'b0,
-  parameter logic [47:0] Start = 48'h20000  // with what the first link begins
+  parameter bit Begins = 1'b0,  // the first link begins with c_i, else with Start
+  parameter logic [47:0] Start = 48'h20000
 ) (
   input  logic               clk_i,
   input  logic               we_i,   // takes the weights
@@ -52,7 +53,7 @@ module hd_mac2 #(
       .PREG(32'(Last)), .USE_MULT("MULTIPLY"), .USE_SIMD("ONE48")
     ) u_dsp (
       .CLK(clk_i),
-      .A({{3{a[26]}}, a}), .B({{8{x_i[9]}}, x_i}), .C(Adds ? c_i : Start), .D(d),
+      .A({{3{a[26]}}, a}), .B({{8{x_i[9]}}, x_i}), .C(Adds || Begins ? c_i : Start), .D(d),
       .INMODE(5'b00100), .OPMODE({Adds ? add_i : 2'b00, First ? 7'b0110101 : 7'b0010101}), .ALUMODE(4'b0000),
       .CARRYIN(1'b0), .CARRYINSEL(3'b000),
       .CEA1(1'b0), .CEA2(we_i), .CEAD(1'b0), .CEALUMODE(1'b0), .CEB1(1'b0), .CEB2(1'b0),
@@ -70,7 +71,7 @@ module hd_mac2 #(
     logic        [1:0]  add_q;
     assign more = !Adds || !add_q[0] ? '0 : add_q[1] ? c_i : p_q;
     assign ad  = Held ? ad_q : a + d;
-    assign p   = (First ? Start : p_i) + {{11{m_q[36]}}, m_q} + more;
+    assign p   = (!First ? p_i : Begins ? c_i : Start) + {{11{m_q[36]}}, m_q} + more;
     assign p_o = Last ? p_q : p;
     always_ff @(posedge clk_i) begin
       if (sum_i) p_q <= p;

@@ -14,7 +14,8 @@
 // Throughput: a vector a cycle.
 // Stalls: never.
 //
-// For synthesis products and sum of a row are a chain of hd_mac2; simulation has them as plain loops.
+// For synthesis products and sum of a row are a chain of hd_mac2, but the first product: LUTs make it,
+// which are less scarce than DSP48E2. Simulation has them as plain loops.
 `include "hd_assert.svh"
 
 module hd_vx_window #(
@@ -65,21 +66,49 @@ module hd_vx_window #(
   logic [32*N-1:0] dots;
   logic [1:0]      adds;  // see hd_mac2
   assign adds = {first_q[0] && adds_q[0], !first_q[0] || adds_q[0]};
+
+  // -x by a digit of -2 to 2, d[1] + d[0] - 2 * d[2]: a number, and behind it one to add to that.
+  function automatic logic [11:0] multiple(input logic [9:0] x, input logic [2:0] d);
+    multiple = {d[2] == d[1] && d[1] == d[0] ? 11'd0 : d[1] != d[0] ? {x[9], x} : {x, 1'b0}, 1'b0} ^ {12{!d[2]}};
+  endfunction
+
+  // x by w, two bits of w at a time.
+  function automatic logic [17:0] product(input logic [9:0] x, input logic [7:0] w);
+    logic [8:0]  d;
+    logic [11:0] sum, more;  // of the digits so far, above those bits of the product that are known
+    d   = {w, 1'b0};
+    sum = '0;
+    for (int unsigned i = 0; i < 4; i++) begin
+      more = multiple(x, d[2 * i +: 3]);
+      sum  = 12'(({sum, 1'b0} - {more[11], more}) >> 1);  // a difference: yosys takes no LUT for more then
+      product[2 * i +: 12] = sum;
+      sum = {{2{sum[11]}}, sum[11:2]};
+    end
+  endfunction
+
   for (genvar n = 0; n < N; n++) begin : gen_dot
-    logic [48*(Cols+1)-1:0] p;
-    assign p[47:0] = '0;
+    logic [48*Cols-1:0] p;
     for (genvar k = 0; k < Cols; k++) begin : gen_link
       logic signed [7:0] tap;  // chosen before they are multiplied: one multiplier each
       always_comb begin
         tap = w[Rows-1][k][n];
         for (int unsigned r = 0; r < Rows - 1; r++) if (row_q == 2'(r)) tap = w[r][k][n];
       end
-      hd_mac2 #(.Held(1'b0), .First(k == 0), .Last(k == Cols - 1), .Adds(k == Cols - 1), .Start('0)) u_mac2 (
-        .clk_i, .we_i(1'b0), .w0_i(tap), .w1_i('0), .en_i(v_q[0]), .x_i(x[k][n]), .sum_i(v_q[1]),
-        .add_i(adds), .c_i({{16{base2[n][31]}}, base2[n]}), .p_i(p[48 * k +: 48]), .p_o(p[48 * k + 48 +: 48])
-      );
+      if (k == 0) begin : gen_luts
+        logic [17:0] first_q;
+        assign p[47:0] = {{30{first_q[17]}}, first_q};
+        always_ff @(posedge clk_i) if (v_q[0]) first_q <= product(x[k][n], tap);
+      end else begin : gen_dsp
+        hd_mac2 #(
+          .Held(1'b0), .First(k == 1), .Last(k == Cols - 1), .Adds(k == Cols - 1), .Begins(k == 1)
+        ) u_mac2 (
+          .clk_i, .we_i(1'b0), .w0_i(tap), .w1_i('0), .en_i(v_q[0]), .x_i(x[k][n]), .sum_i(v_q[1]),
+          .add_i(adds), .c_i(k == 1 ? p[47:0] : {{16{base2[n][31]}}, base2[n]}),
+          .p_i(k == 1 ? 48'd0 : p[48 * k - 48 +: 48]), .p_o(p[48 * k +: 48])
+        );
+      end
     end
-    assign dots[32 * n +: 32] = p[48 * Cols +: 32];
+    assign dots[32 * n +: 32] = p[48 * Cols - 48 +: 32];
   end
 `else
   `define HD_SET =

@@ -65,7 +65,7 @@ module tb_hd_mac2 (
   input  logic signed [9:0]  x_i, z_i,
   output logic signed [17:0] logic0_o, logic1_o, dsp0_o, dsp1_o
 );
-  logic [47:0] first [2], sums [2], added [2];
+  logic [47:0] first [2], sums [2], added [2], begun [2];
   // What is added beside the products: both give the same, and after a cycle without, what C gives.
   logic [47:0] more;
   logic [1:0]  kind, kind_q;
@@ -79,12 +79,17 @@ module tb_hd_mac2 (
       more_q <= kind_q == 2'd0 ? '0 : kind_q == 2'd1 ? added[0] : more;
       sum_q  <= 1'b1;
     end
+    if (begun[0] !== begun[1] || (sum_q && begun[0] != first[0] - 48'h20000 + more))
+      $fatal(1, "hd_mac2 begins: %h by logic, %h by the primitive", begun[0], begun[1]);
     if (added[0] !== added[1]) $fatal(1, "hd_mac2: %h by logic, %h by the primitive", added[0], added[1]);
     if (sum_q && added[0] != sums[0] + more_q) $fatal(1, "hd_mac2: %h, not %h", added[0], sums[0] + more_q);
   end
   for (genvar i = 0; i < 2; i++) begin : gen_chain
     hd_mac2 #(.Primitive(i == 1), .Last(1'b0)) u_first (
       .clk_i, .we_i, .w0_i, .w1_i, .en_i, .x_i, .sum_i(1'b0), .add_i('0), .c_i('0), .p_i('0), .p_o(first[i])
+    );
+    hd_mac2 #(.Primitive(i == 1), .Last(1'b0), .Begins(1'b1)) u_begins (
+      .clk_i, .we_i, .w0_i, .w1_i, .en_i, .x_i, .sum_i(1'b0), .add_i('0), .c_i(more), .p_i('0), .p_o(begun[i])
     );
     hd_mac2 #(.Primitive(i == 1), .Held(1'b0), .First(1'b0)) u_last (
       .clk_i, .we_i(1'b0), .w0_i(v0_i), .w1_i(v1_i), .en_i, .x_i(z_i), .sum_i, .add_i('0), .c_i('0), .p_i(first[i]), .p_o(sums[i])
