@@ -196,34 +196,51 @@ void hd_qdq_turn_products(hd_graph *g) {
     }
 }
 
-/* Only products read it, as their first operand. */
+/* The same bytes, in another shape or order. */
+static bool reshapes(const struct hd_node *n) {
+    return n->op == HD_IR_reshape || n->op == HD_IR_transpose || n->op == HD_IR_squeeze ||
+           n->op == HD_IR_unsqueeze || n->op == HD_IR_flatten || n->op == HD_IR_identity;
+}
+
+enum { READERS = 8 };
+
+/* Only products read it, as their first operand, in this shape or another. */
 static bool only_weighs(const hd_graph *g, int t) {
-    size_t n = hd_graph_users(g, t, NULL, 0);
-    int user[8];
-    if (!n || n > 8 || hd_graph_is_output(g, t)) return false;
-    hd_graph_users(g, t, user, n);
+    int user[READERS];
+    size_t n = hd_graph_users(g, t, user, READERS);
+    if (!n || n > READERS || hd_graph_is_output(g, t)) return false;
     for (size_t i = 0; i < n; i++) {
         const struct hd_node *u = &g->nodes[user[i]];
-        if (u->op != HD_IR_qmatmul || u->in[0] != t || u->in[1] == t) return false;
+        if (u->in[0] != t || (u->op == HD_IR_qmatmul && u->in[1] == t)) return false;
+        if (u->op != HD_IR_qmatmul && !(reshapes(u) && only_weighs(g, u->out[0]))) return false;
     }
     return true;
 }
 
+/* It becomes the same number as an unsigned byte, for all its readers. */
+static void count_from_0(hd_graph *g, int t) {
+    int user[READERS];
+    size_t n = hd_graph_users(g, t, user, READERS);
+    g->tensors[t].dtype = HD_U8;
+    for (size_t i = 0; i < n; i++) {
+        struct hd_node *u = &g->nodes[user[i]];
+        if (u->op == HD_IR_qmatmul)
+            hd_attr_set_int(g, user[i], "a_zp", hd_attr_int(u, "a_zp", 0) + 128);
+        else
+            count_from_0(g, u->out[0]);
+    }
+}
+
 void hd_qdq_unsigned_weights(hd_graph *g) {
-    int user[8];
     for (size_t i = 0; i < g->n_nodes; i++) {
         const struct hd_node *s = &g->nodes[i];
         if (s->dead || s->op != HD_IR_qsoftmax || hd_attr_int(s, "y_zp", 0) != -128 ||
             !only_weighs(g, s->out[0]))
             continue;
-        int t = s->out[0];
-        size_t n = hd_graph_users(g, t, user, 8);
         hd_attr_set_string(g, (int)i, "to", "u8");
         hd_attr_set_int(g, (int)i, "y_zp", 0);
         hd_attr_set_int(g, (int)i, "lo", hd_attr_int(s, "lo", -128) + 128);
         hd_attr_set_int(g, (int)i, "hi", hd_attr_int(s, "hi", 127) + 128);
-        g->tensors[t].dtype = HD_U8;
-        for (size_t k = 0; k < n; k++)
-            hd_attr_set_int(g, user[k], "a_zp", hd_attr_int(&g->nodes[user[k]], "a_zp", 0) + 128);
+        count_from_0(g, s->out[0]);
     }
 }

@@ -11,7 +11,7 @@
 #= ok   Add_3.q.rows i8[16,32], layer MatMul_2
 #= ok   Add_1.q.rows i8[16,32], layer MatMul_0
 #= ok   Div_11.q i8[1,2,16,16], layer MatMul_10
-#= ok   Transpose_13.float.q i8[1,2,16,16]
+#= ok   Transpose_13.float.q u8[1,2,16,16]
 #= ok   Add_5.q.rows i8[16,32], layer MatMul_4
 #= ok   Reshape_18.float.q.rows i8[16,32], layer MatMul_16
 #= ok   Add_20.q.rows i8[16,32], layer MatMul_19

@@ -202,6 +202,23 @@ static const struct sample samples[] = {
      "y ? = quantize(m, s1, z)\noutput y",
      "q u8[2,3] = qsoftmax(x) @p to=\"u8\" y_zp=0 lo=0 hi=255 axis=1 x_scale=0x1p+0 scale=0x1p+8; "
      "y i8[2,2] = qmatmul(q, v) @m to=\"i8\" y_zp=0 lo=-128 hi=127 a_zp=0 b_zp=0 scale=0x1p-8"},
+    {"the same in another shape",
+     "input x i8[1,2,3]\ninput v i8[3,2]\nconst h8 f32[] = {0x1p-8}\nconst d i64[2] = {2,3}\n"
+     "dx ? = dequantize(x, s1, z)\np ? = softmax(dx) axis=-1\nq ? = quantize(p, h8, zm)\n"
+     "r ? = reshape(q, d)\ndr ? = dequantize(r, h8, zm)\ndv ? = dequantize(v, s1, z)\n"
+     "m ? = matmul(dr, dv)\ny ? = quantize(m, s1, z)\noutput y",
+     "q u8[1,2,3] = qsoftmax(x) @p to=\"u8\" y_zp=0 lo=0 hi=255 axis=2 x_scale=0x1p+0 "
+     "scale=0x1p+8; r u8[2,3] = reshape(q, d); "
+     "y i8[2,2] = qmatmul(r, v) @m to=\"i8\" y_zp=0 lo=-128 hi=127 a_zp=0 b_zp=0 scale=0x1p-8"},
+    {"softmax in another shape that something else reads, too: signed",
+     "input x i8[1,2,3]\ninput v i8[3,2]\nconst h8 f32[] = {0x1p-8}\nconst d i64[2] = {2,3}\n"
+     "dx ? = dequantize(x, s1, z)\np ? = softmax(dx) axis=-1\nq ? = quantize(p, h8, zm)\n"
+     "r ? = reshape(q, d)\ndr ? = dequantize(r, h8, zm)\ndv ? = dequantize(v, s1, z)\n"
+     "m ? = matmul(dr, dv)\ny ? = quantize(m, s1, z)\noutput y\noutput r",
+     "q i8[1,2,3] = qsoftmax(x) @p to=\"i8\" y_zp=-128 lo=-128 hi=127 axis=2 x_scale=0x1p+0 "
+     "scale=0x1p+8; r i8[2,3] = reshape(q, d); "
+     "y i8[2,2] = qmatmul(r, v) @m to=\"i8\" y_zp=0 lo=-128 hi=127 a_zp=-128 b_zp=0 "
+     "scale=0x1p-8"},
     {"layer norm: scale and bias in steps of the result, epsilon in those of the operand",
      "input x i8[2,2]\nconst w f32[2] = {1,2}\nconst b f32[2] = {0.5,-1}\n"
      "dx ? = dequantize(x, s1, z3)\nn ? = layernorm(dx, w, b) axis=1 epsilon=1.0\n"
