@@ -108,3 +108,10 @@ struct hd_bursts hd_bursts_of(const struct hd_machine *m, const struct hd_slot_o
     }
     return out;
 }
+
+int64_t hd_dram_bytes(const struct hd_machine *m, const struct hd_slot_op *op) {
+    struct hd_walk r;
+    if (!op->code || op->unit == HD_UNIT_mx || op->unit == HD_UNIT_vx) return 0;
+    hd_walk_begin(m, op, &r);
+    return r.edge && !hd_op_field(op, HD_F_lx_rows) ? 0 : r.run * r.left;
+}

@@ -30,5 +30,7 @@ struct hd_bursts {              /* of a store */
     int64_t runs, bursts, held; /* held: cycles of the data channel */
 };
 struct hd_bursts hd_bursts_of(const struct hd_machine *m, const struct hd_slot_op *op);
+/* Bytes of DRAM that an operation of any unit moves; what a load cuts off at a border counts. */
+int64_t hd_dram_bytes(const struct hd_machine *m, const struct hd_slot_op *op);
 
 #endif

@@ -25,8 +25,9 @@ struct hd_op_lengths {
     int64_t words;
 };
 struct hd_op_lengths hd_ops_lengths(const struct hd_ops *s, hd_arena *a);
-/* Cost of layers [first, end), which are whole chains of one step: cycles, and those that the
- * program takes from the bus; INT64_MAX when they do not fit, or are more than `most`. */
+/* Cost of layers [first, end), which are whole chains of one step: cycles, those that the program
+ * takes from the bus, and a part of the beats that they move (knob traffic); INT64_MAX when they do
+ * not fit, or are more than `most`. */
 int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end, int64_t most);
 /* The same of all layers of a step, with their operations in another order of issue (reissue.c) if
  * that is asked for, which takes three times as long. */

@@ -1,5 +1,13 @@
-/* The price of a plan: cycles of the machine operations that layers become. */
+/* The price of a plan: cycles of the machine operations that layers become, and a little for what
+ * they move: of plans that take as long, the one that leaves DRAM alone is better. */
+#include "compiler/cost/bursts.h"
 #include "compiler/cost/cost.h"
+
+static int64_t of_traffic(const struct hd_ops *s) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < s->n_ops; i++) bytes += hd_dram_bytes(s->lo->m, &s->ops[i]);
+    return bytes / hd_axi_bytes(s->lo->m) / hd_knob(s->lo)->traffic;
+}
 
 static int64_t price(struct hd_lowering *lo, size_t first, size_t end, int64_t most, int orders) {
     uint64_t key = lo->prices ? hd_price_key(lo, first, end) ^ (uint64_t)orders : 0;
@@ -9,9 +17,11 @@ static int64_t price(struct hd_lowering *lo, size_t first, size_t end, int64_t m
     struct hd_lowerer *w;
     bool begins = first == 0 || lo->layers[first - 1].step != lo->layers[first].step;
     bool fits = hd_lower_layers(lo, scratch, lo->layers[first].step, first, end, &w) == HD_OK;
-    if (fits)
+    int64_t more = fits ? of_traffic(&w->s) : 0, left = most == INT64_MAX ? most : most - more;
+    if (fits && left > 0)
         cycles =
-            orders ? hd_ops_reissue(&w->s, orders) : hd_ops_estimate(&w->s, begins, most, NULL);
+            orders ? hd_ops_reissue(&w->s, orders) : hd_ops_estimate(&w->s, begins, left, NULL);
+    if (cycles < INT64_MAX) cycles += more;
     if (w->s.n_ops > lo->most_ops) lo->most_ops = w->s.n_ops;
     const struct hd_price price = {cycles < INT64_MAX ? cycles : -most, (uint32_t)w->wm.most,
                                    (uint32_t)w->pm.most, w->wm.came_round, w->pm.came_round};

@@ -32,8 +32,8 @@ graph chain {
 #= # chain on tiny+xm_bytes=8192: of 8192 bytes of XM 8192 are a ring
 #= plan steps=1 layers=3 tensors=4 xm_ring_bytes=8192 arena_bytes=25344
 #= # qconv as mx.gemm vx.map: in [1,24,24,4] out [1,24,24,16] window 1x1 stride 1,1
-#= # tile 2x24, 2 weight chunks of 2 words kept, in streamed, out streamed
-#= layer 0 e ask_tiles=12 ask_nb=1 ring_bytes=8192 ring_in=4096 th=2 tw=24 nb=1 cwb=1 weights_stay=1
+#= # tile 1x24, 2 weight chunks of 2 words kept, in streamed, out streamed
+#= layer 0 e ask_tiles=24 ask_nb=1 ring_bytes=8192 ring_in=4096 th=1 tw=24 nb=1 cwb=1 weights_stay=1
 #= # qconv as vx.dw: in [1,24,24,16] out [1,24,24,16] window 3x3 stride 1,1
 #= # tile 1x24, 1 window chunks of 6 words kept, in streamed, out streamed
 #= layer 1 d ask_tiles=12 ask_nb=2 ring_bytes=8192 ring_in=7168 th=1 tw=24 nb=2 weights_stay=1 chain_first=1 chain_last=1

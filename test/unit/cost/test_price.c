@@ -67,6 +67,41 @@ static void no_room_has_no_price(void **state) {
     drop_row(&r);
 }
 
+/* Beats of the port weigh a little: as many as knob traffic says are a cycle. What fills padding
+ * moves none. */
+enum { BEATS = 256 };
+static bool pads;
+static hd_status with_load(struct hd_lowerer *w, struct hd_tile *t) {
+    hd_lower_begin_load(w, HD_V_seg_arena, 0, 0, BEATS * hd_axi_bytes(w->m));
+    if (pads) hd_lower_set(w, HD_F_lx_edge, 1), hd_lower_set(w, HD_F_lx_rows, 0);
+    hd_ops_touch(&w->s, HD_SPACE_XM, 0, BEATS * hd_axi_bytes(w->m), true);
+    TRY(hd_ops_end(&w->s));
+    return one_op(w, t);
+}
+
+static int64_t with_traffic(struct row *r, int beats, bool fill) {
+    struct hd_knobs knobs = hd_knobs;
+    knobs.traffic = beats;
+    r->opt.knobs = &knobs, pads = fill;
+    int64_t price = hd_estimate_layers(&r->lo, 0, 1, INT64_MAX);
+    r->opt.knobs = NULL;
+    return price;
+}
+
+static void traffic_weighs(void **state) {
+    static const struct hd_kind load = {.name = "load", .lower = with_load};
+    struct row r;
+    (void)state;
+    begin(&r);
+    r.layers[0].kind = &load;
+    int64_t none = with_traffic(&r, 1000000, false), fill = with_traffic(&r, 1000000, true);
+    assert_int_equal(with_traffic(&r, 32, false) - none, BEATS / 32);
+    assert_int_equal(with_traffic(&r, 1, false) - none, BEATS);
+    assert_int_equal(with_traffic(&r, 1, true), fill);
+    assert_true(hd_estimate_layers(&r.lo, 0, 1, fill - 1) == INT64_MAX);
+    drop_row(&r);
+}
+
 enum { TAKEN = 64 };
 static int lowered;
 
@@ -170,11 +205,10 @@ static void a_full_table_forgets(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(layers_add_up),
-                                       cmocka_unit_test(a_program_begins),
-                                       cmocka_unit_test(no_room_has_no_price),
-                                       cmocka_unit_test(kept_where_it_holds),
-                                       cmocka_unit_test(at_most),
-                                       cmocka_unit_test(a_full_table_forgets)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layers_add_up),        cmocka_unit_test(a_program_begins),
+        cmocka_unit_test(no_room_has_no_price), cmocka_unit_test(traffic_weighs),
+        cmocka_unit_test(kept_where_it_holds),  cmocka_unit_test(at_most),
+        cmocka_unit_test(a_full_table_forgets)};
     return cmocka_run_group_tests_name("price", tests, NULL, NULL);
 }
