@@ -1,4 +1,5 @@
-/* Softmax and layer norm of a tile of pixels: passes of vx.map as docs/numerics.md defines them.
+/* Softmax and layer norm of a tile of pixels: passes of vx.map as docs/numerics.md defines them,
+ * and a product by ones for the mean.
  *
  * Per pixel there are vectors in one half of AM and sums in the other, so that a pass that reads
  * both does not wait for banks. */
@@ -13,7 +14,8 @@ struct along {
     bool centred;    /* norm: the mean is taken off */
     bool biased;     /* norm: some bias is not 0 */
     float b_scale;   /* softmax: of the quotient; norm: epsilon */
-    size_t p_offset; /* norm: PM words in the image */
+    size_t p_offset; /* norm: PM words in the image, */
+    size_t ones;     /* and two of WM: ones, and as many as the last word of a pixel has channels */
 };
 
 static const struct along *own_of(const struct hd_layer *l) {
@@ -37,7 +39,7 @@ static int words_of_pixel(const struct hd_lowering *lo, const struct hd_layer *l
 /* Passes over the channels, docs/numerics.md. */
 static int passes(const struct hd_layer *l) {
     enum { SOFTMAX = 4, NORM = 4 };
-    return l->kind == &hd_kind_softmax ? SOFTMAX : NORM + own_of(l)->centred + own_of(l)->biased;
+    return l->kind == &hd_kind_softmax ? SOFTMAX : NORM + own_of(l)->biased;
 }
 
 /* vx.map over the vectors of all pixels; loops (vector, column, row). Those that reduce nothing do
@@ -157,6 +159,29 @@ static hd_status softmax(struct hd_lowerer *w, const struct rows *r) {
     return hd_ops_end(&w->s);
 }
 
+/* The sum of each pixel, in every lane: a product by ones, so MX makes it. */
+static hd_status sums(struct hd_lowerer *w, const struct rows *r) {
+    const struct hd_view *v = &r->t->in[0];
+    const int k = (int)w->m->k, whole = w->l->oc / k, pixels = r->t->th * r->t->tw;
+    for (int last = !whole; last < (w->l->oc % k ? 2 : 1); last++) {
+        const int64_t one = w->chunks[0].wm + last;
+        hd_lower_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
+        hd_lower_set(w, HD_F_mx_nred, 1), hd_lower_set(w, HD_F_mx_accumulate, last && whole);
+        hd_lower_set(w, HD_F_mx_x_unsigned, hd_lower_tensor(w, w->l->in[0])->is_unsigned);
+        hd_lower_set(w, HD_F_mx_x, (int64_t)v->at / k + last * whole);
+        hd_lower_set(w, HD_F_mx_w, one), hd_lower_set(w, HD_F_mx_a, r->first);
+        hd_lower_loop(w, 0, last ? 1 : whole, 1, 0, 0);
+        hd_lower_loop(w, 1, r->t->tw, v->cp / k, 0, 1);
+        hd_lower_loop(w, 2, r->t->th, v->pitch / k, 0, r->t->tw);
+        for (int i = 3; i < 6; i++) hd_lower_loop(w, i, 1, 0, 0, 0);
+        hd_lower_touch(w, v, false);
+        hd_ops_touch(&w->s, HD_SPACE_WM, one, one + 1, false);
+        hd_ops_touch(&w->s, HD_SPACE_AM, r->first, r->first + pixels, true);
+        TRY(hd_ops_end(&w->s));
+    }
+    return HD_OK;
+}
+
 static hd_status deviations(struct hd_lowerer *w, const struct rows *r) {
     const struct hd_layer *l = w->l;
     if (!own_of(l)->centred) { /* d = x - x_zp */
@@ -166,14 +191,11 @@ static hd_status deviations(struct hd_lowerer *w, const struct rows *r) {
         values(w, r, D, r->values, HD_V_vx_dest_am_f32, 0);
         return hd_ops_end(&w->s);
     }
-    begin(w, r); /* mean */
-    operand(w, r, l->a_scale);
-    reduce(w, r, HD_V_vx_red_sum);
-    word(w, r, D, r->first);
-    TRY(hd_ops_end(&w->s));
+    TRY(sums(w, r));
     begin(w, r); /* d = x - mean */
     operand(w, r, 1);
     word(w, r, B, r->first);
+    kind(w, B, HD_V_vx_kind_am_int32, l->a_scale);
     compute(w, HD_V_vx_alu_sub, HD_V_vx_fn_none);
     values(w, r, D, r->values, HD_V_vx_dest_am_f32, 0);
     return hd_ops_end(&w->s);
@@ -219,16 +241,25 @@ static hd_status norm(struct hd_lowerer *w, const struct rows *r) {
     return hd_ops_end(&w->s);
 }
 
+/* Words of the image, unless they are there; *at is where. */
+static hd_status load_once(struct hd_lowerer *w, int mem, struct hd_ring *ring, size_t src,
+                           int words, int64_t *at) {
+    if (*at >= 0) return HD_OK;
+    *at = hd_ring_take(w, ring, words);
+    hd_lower_load_words(w, mem, src, *at, words, 1, 0, 0);
+    return hd_ops_end(&w->s);
+}
+
 static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     bool is_norm = l->kind == &hd_kind_norm;
     TRY(hd_lower_inputs(w, t));
-    if (is_norm && w->chunks[0].pm < 0) { /* before the first tile */
-        int words = hd_lower_tensor(w, l->out)->bytes / (int)w->m->n;
-        w->chunks[0].pm = hd_ring_take(w, &w->pm, words);
-        hd_lower_load_words(w, HD_V_lw_mem_pm, own_of(l)->p_offset, w->chunks[0].pm, words, 1, 0,
-                            0);
-        TRY(hd_ops_end(&w->s));
+    if (is_norm) { /* before the first tile */
+        const int words = hd_lower_tensor(w, l->out)->bytes / (int)w->m->n;
+        struct hd_chunk *c = &w->chunks[0];
+        TRY(load_once(w, HD_V_lw_mem_pm, &w->pm, own_of(l)->p_offset, words, &c->pm));
+        if (own_of(l)->centred)
+            TRY(load_once(w, HD_V_lw_mem_wm, &w->wm, own_of(l)->ones, 2, &c->wm));
     }
     struct rows r = rows_of(w, t);
     const int before = w->s.count[HD_UNIT_vx];
@@ -291,6 +322,10 @@ static hd_status make_norm(struct hd_lowering *lo, const struct hd_node *n, stru
     if (!own->centred) l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
     l->a_scale = 1.0f / (float)l->oc;
     own->b_scale = hd_attr_float(n, "epsilon", 0);
+    own->ones = hd_image_reserve(lo, 2 * hd_wm_word_bytes(lo->m));
+    for (int64_t i = 0; i < 2 * hd_wm_word_bytes(lo->m); i++)
+        lo->image[own->ones + (size_t)i] =
+            i < hd_wm_word_bytes(lo->m) || i % (int)lo->m->k < l->oc % (int)lo->m->k;
     pack_params(lo, l, own, lo->g->tensors[n->in[1]].data, lo->g->tensors[n->in[2]].data);
     return HD_OK;
 }
@@ -332,9 +367,9 @@ const struct hd_kind hd_kind_softmax = {
 
 const struct hd_kind hd_kind_norm = {
     .name = "norm",
-    .operations = "vx.map",
+    .operations = "mx.gemm vx.map",
     .expression = "(x[m,i,j] - mean) / deviation over c * gamma[m] + beta[m]",
-    .memories = "XM AM PM -> AM, AM -> XM",
+    .memories = "XM WM -> AM, XM AM PM -> AM, AM -> XM",
     .own_params = true,
     .refuses = refuses,
     .wish = HD_WISH_ROWS,
