@@ -14,7 +14,7 @@ bool hd_state_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor 
 /* bmm_operands.c. *strides: transposes and reshapes that become addressing of products around them.
  */
 void hd_bmm_views(struct hd_lowering *lo, const bool *machine, bool *strides);
-/* move.c. A node that only moves elements, whatever its name. */
+/* move_transfers.c. A node that only moves elements, whatever its name. */
 bool hd_is_move(const hd_graph *g, const struct hd_node *n);
 /* Marks moves whose result only another move reads: the two are one. machine: nodes on it. */
 void hd_chain_moves(struct hd_lowering *lo, const bool *machine);
