@@ -289,7 +289,7 @@ static int find_step(const struct hd_lowering *lo, const struct index_map *map,
         int32_t at = map->of[element(y, p / y->w, p % y->w, 0)];
         if (at >= map->first[k] && at < map->first[k + 1] &&
             arena_byte(x, at - map->first[k]) == next)
-            return p % y->w || y->h % (p / y->w) ? 0 : p / y->w;
+            return p == 1 || p % y->w || y->h % (p / y->w) ? 0 : p / y->w;
     }
     return 0;
 }
