@@ -103,8 +103,7 @@ static uint64_t mix_layers(uint64_t h, const struct hd_lowering *lo, size_t firs
 
 uint64_t hd_prices_of(const struct hd_lowering *lo, const char *layers) {
     struct hd_machine m = *lo->m;
-    const int64_t asked[] = {lo->opt->latency_hiding, hd_compile_latency(lo->opt),
-                             hd_knob(lo)->traffic};
+    const int64_t asked[2] = {lo->opt->latency_hiding, hd_compile_latency(lo->opt)};
     memset(m.name, 0, sizeof m.name);
     m.wm_bytes = m.pm_bytes = m.clock_mhz = m.functions = 0;
     layers += strcspn(layers, "\n"); /* behind the name of the machine */
