@@ -18,7 +18,8 @@ static hd_status complete(hd_ctx *ctx, hd_graph *g) {
 }
 
 hd_status hd_legalize(hd_ctx *ctx, hd_graph *g) {
-    static const char *const integers[] = {"integer", "recurrent", "norm", "volume", "qdq", NULL},
+    static const char *const integers[] = {"integer", "recurrent", "norm", "volume",
+                                           "nhwc",    "qdq",       NULL},
                              *const rest[] = {"simplify", "norm",  "gelu", "cse",
                                               "fold",     "state", NULL};
     TRY(hd_pass_run(ctx, g, "axes"));

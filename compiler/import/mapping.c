@@ -10,6 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What Git LFS leaves in place of a file that was not fetched. */
+static bool is_pointer(const struct hd_mapping *m) {
+    static const char start[] = "version https://git-lfs.github.com/spec/";
+    return m->bytes >= sizeof start && !memcmp(m->data, start, sizeof start - 1);
+}
+
 hd_status hd_mapping_open(hd_ctx *ctx, const char *path, struct hd_mapping **out) {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -26,6 +32,13 @@ hd_status hd_mapping_open(hd_ctx *ctx, const char *path, struct hd_mapping **out
         m->data = mmap(NULL, m->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
         if (m->data == MAP_FAILED)
             s = hd_fail(ctx, HD_IO, "%s: cannot be mapped: %s", path, strerror(errno));
+        else if (is_pointer(m)) {
+            s = hd_fail(ctx, HD_INVALID,
+                        "%s: Git LFS left a pointer in place of the file; run "
+                        "'git lfs pull' in its repository",
+                        path);
+            munmap(m->data, m->bytes);
+        }
     }
     close(fd);
     if (s == HD_OK)

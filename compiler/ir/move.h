@@ -29,6 +29,16 @@ static inline unsigned hd_axes_set(int rank, int n, const int64_t *axes) {
     return set;
 }
 
+/* The numbers of a constant list (i64 or i32, rank 0 or 1); -1 = it is none, or has more than max.
+ */
+static inline int hd_const_list(const struct hd_tensor *t, int64_t *out, int max) {
+    int64_t n = t->data && t->rank <= 1 ? hd_tensor_elems(t) : max + 1;
+    if (n > max || (t->dtype != HD_I64 && t->dtype != HD_I32)) return -1;
+    for (int64_t k = 0; k < n; k++)
+        out[k] = t->dtype == HD_I64 ? ((const int64_t *)t->data)[k] : ((const int32_t *)t->data)[k];
+    return (int)n;
+}
+
 /* Pads [before.., after..] of the listed axes (all of them when n_axes is 0), spread to all. */
 static inline void hd_pads_spread(int rank, const int64_t *pads, int n_axes, const int64_t *axes,
                                   int64_t *out) {

@@ -73,6 +73,23 @@ static bool packs_pixels(const struct hd_lowering *lo, const struct hd_node *n) 
     return k && k->packs_pixels && k->packs_pixels(n);
 }
 
+enum { MOVE_LATENCIES = 8 }; /* what an operation between two others waits for, about */
+
+/* Cycles of the port for the weights that a window has beyond a row's, since its pixels are whole
+ * words, against moving the image byte by byte; the host moves one that it has for nothing. */
+static bool flatten_pays(const struct partition *p, const struct hd_node *n, bool from_machine) {
+    const hd_graph *g = p->lo->g;
+    struct hd_mtensor a;
+    int users[HD_MAX_OPERANDS];
+    HD_ASSERT(hd_machine_shape(p->lo, n->in[0], &a));
+    int64_t pixels = a.h * a.w, spare = hd_round_up(a.c, p->lo->m->k) - a.c, rows = 0;
+    size_t n_users = hd_graph_users(g, n->out[0], users, HD_MAX_OPERANDS);
+    for (size_t i = 0; i < n_users && i < HD_MAX_OPERANDS; i++)
+        rows += g->tensors[g->nodes[users[i]].in[1]].dim[0];
+    int64_t moving = pixels * a.c + MOVE_LATENCIES * hd_compile_latency(p->lo->opt);
+    return from_machine ? rows * pixels * spare <= moving * hd_axi_bytes(p->lo->m) : !spare;
+}
+
 /* Reshapes that cost nothing between machine layers disappear. */
 static bool folds(const struct partition *p, int node) {
     const hd_graph *g = p->lo->g;
@@ -84,7 +101,8 @@ static bool folds(const struct partition *p, int node) {
     int maker = g->tensors[n->in[0]].producer;
     bool from_machine = maker >= 0 && p->place[maker] != ON_HOST;
     if (same_storage(&a, &b)) return from_machine || all_users_on_machine(p, n->out[0], NULL);
-    return is_flatten(p->lo, n) && all_users_on_machine(p, n->out[0], takes_flat);
+    return is_flatten(p->lo, n) && all_users_on_machine(p, n->out[0], takes_flat) &&
+           flatten_pays(p, n, from_machine);
 }
 
 /* A node that needs a flatten that becomes addressing has one in front. */

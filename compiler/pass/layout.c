@@ -228,14 +228,25 @@ static bool is_first(const hd_graph *g, size_t i, const struct hd_perm *p) {
     return true;
 }
 
-hd_status hd_pass_layout(hd_ctx *ctx, hd_graph *g) {
+/* Between channels last and channels first, of an image. */
+static bool is_image(const struct hd_perm *p) {
+    bool last = p->rank >= 4 && p->perm[0] == 0, first = last;
+    for (int d = 1; d < p->rank; d++) {
+        last = last && p->perm[d] == (d == p->rank - 1 ? 1 : d + 1);
+        first = first && p->perm[d] == (d == 1 ? p->rank - 1 : d - 1);
+    }
+    return last || first;
+}
+
+hd_status hd_pass_layout(hd_ctx *ctx, hd_graph *g, bool images) {
     struct hd_perm p = {0};
     bool gains = may_change(g);
     (void)ctx;
     for (int round = 0; gains && round < ROUNDS; round++) {
         gains = false;
         for (size_t i = 0; i < g->n_nodes && !gains; i++)
-            gains = perm_of(g, &g->nodes[i], &p) && is_first(g, i, &p) && improve_both(g, p);
+            gains = perm_of(g, &g->nodes[i], &p) && (!images || is_image(&p)) &&
+                    is_first(g, i, &p) && improve_both(g, p);
     }
     return HD_OK;
 }

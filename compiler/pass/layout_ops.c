@@ -18,12 +18,7 @@ struct remap {
  * not constant or longer than max. */
 static int read_list(const struct remap *r, int i, int64_t *out, int max) {
     if (i >= r->n->n_in || r->n->in[i] < 0) return 0;
-    const struct hd_tensor *t = &r->g->tensors[r->n->in[i]];
-    int64_t n = t->data && t->rank <= 1 ? hd_tensor_elems(t) : max + 1;
-    if (n > max || (t->dtype != HD_I64 && t->dtype != HD_I32)) return -1;
-    for (int64_t k = 0; k < n; k++)
-        out[k] = t->dtype == HD_I64 ? ((const int64_t *)t->data)[k] : ((const int32_t *)t->data)[k];
-    return (int)n;
+    return hd_const_list(&r->g->tensors[r->n->in[i]], out, max);
 }
 
 static int64_t moved_axis(const struct remap *r, int64_t axis) {

@@ -6,10 +6,10 @@
 #include "compiler/pass/pattern.h"
 
 const char *const hd_pass_names[] = {
-    "axes",     "fold",    "shapes",    "cse",       "simplify", "sink",   "layout", "batchnorm",
-    "norm",     "gelu",    "attention", "recurrent", "qdq",      "dce",    "split",  "shuffle",
-    "separate", "integer", "dynamic",   "volume",    "narrow",   "state",  "shrink", "rows",
-    "images",   "gaps",    "columns",   "phases",    "blocks",   "loaded", NULL};
+    "axes",      "fold",     "shapes",  "cse",       "simplify",  "sink",   "layout", "nhwc",
+    "batchnorm", "norm",     "gelu",    "attention", "recurrent", "qdq",    "dce",    "split",
+    "shuffle",   "separate", "integer", "dynamic",   "volume",    "narrow", "state",  "shrink",
+    "rows",      "images",   "gaps",    "columns",   "phases",    "blocks", "loaded", NULL};
 
 /* Those that change a graph by what it says alone: graphs in attributes go through them, too. */
 static bool enters_graphs(const char *name) {
@@ -38,7 +38,8 @@ static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
     if (!strcmp(name, "narrow")) return hd_pass_narrow(ctx, g);
     if (!strcmp(name, "separate")) return hd_pass_separate(ctx, g);
     if (!strcmp(name, "volume")) return hd_pass_volume(ctx, g);
-    if (!strcmp(name, "layout")) return hd_pass_layout(ctx, g);
+    if (!strcmp(name, "layout")) return hd_pass_layout(ctx, g, false);
+    if (!strcmp(name, "nhwc")) return hd_pass_layout(ctx, g, true);
     if (!strcmp(name, "recurrent")) return hd_pass_recurrent(ctx, g);
     if (!strcmp(name, "cse") || !strcmp(name, "dce")) {
         *name == 'c' ? hd_pass_cse(g) : hd_pass_dce(g);

@@ -12,7 +12,7 @@ extern const char *const hd_pass_names[];
 
 hd_status hd_pass_fold(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g);
-hd_status hd_pass_layout(hd_ctx *ctx, hd_graph *g);
+hd_status hd_pass_layout(hd_ctx *ctx, hd_graph *g, bool images);
 hd_status hd_pass_recurrent(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_rows(hd_ctx *ctx, hd_graph *g);
 /* By an operation along the last dimension, and nothing between them needs another layout: the

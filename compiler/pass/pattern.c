@@ -78,6 +78,15 @@ bool hd_const_is(const hd_graph *g, int t, double v, bool near) {
         case HD_I32:
             e = (double)((const int32_t *)x->data)[i];
             break;
+        case HD_I16:
+            e = (double)((const int16_t *)x->data)[i];
+            break;
+        case HD_I8:
+            e = (double)((const int8_t *)x->data)[i];
+            break;
+        case HD_U8:
+            e = (double)((const uint8_t *)x->data)[i];
+            break;
         default:
             return false;
         }

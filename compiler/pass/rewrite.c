@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "compiler/ir/move.h"
+#include "compiler/ir/window.h"
 #include "compiler/pass/qdq.h"
 
 void hd_pass_copy_attrs(hd_graph *g, int to, int from) {
@@ -102,6 +104,56 @@ int hd_rw_transpose_ones(hd_ctx *ctx, struct hd_match *m) {
         last = perm[d];
     }
     return moves ? hd_rw_reshape(ctx, m) : x;
+}
+
+/* Operand i of a node, a list of numbers or absent. */
+static int list_of(const hd_graph *g, const struct hd_node *n, int i, int64_t *out, int max) {
+    return i < n->n_in && n->in[i] >= 0 ? hd_const_list(&g->tensors[n->in[i]], out, max) : 0;
+}
+
+/* What node p puts around its operand is what the window of node n takes for its own padding. */
+static bool is_padding(const hd_graph *g, const struct hd_node *p, const struct hd_node *n) {
+    static const int lowest[HD_DTYPES] = {[HD_I8] = INT8_MIN, [HD_I16] = INT16_MIN};
+    double zero = n->op != HD_IR_qmaxpool ? (double)hd_attr_int(n, "x_zp", 0)
+                                          : lowest[g->tensors[p->in[0]].dtype];
+    int value = p->n_in > 2 ? p->in[2] : -1;
+    return !strcmp(hd_attr_string(p, "mode", "constant"), "constant") &&
+           !hd_attr_int(n, "ceil_mode", 0) &&
+           (value < 0 ? zero == 0 : hd_const_is(g, value, zero, false));
+}
+
+int hd_rw_padded(hd_ctx *ctx, struct hd_match *m) {
+    hd_graph *g = m->g;
+    int t = hd_match_get(m, "p"), x = hd_match_get(m, "x");
+    const struct hd_node n = g->nodes[m->root], p = g->nodes[g->tensors[t].producer];
+    int64_t list[2 * HD_MAX_RANK], axes[HD_MAX_RANK], around[2 * HD_MAX_RANK];
+    int64_t pads[2 * HD_MAX_SPATIAL];
+    int n_axes = list_of(g, &p, 3, axes, HD_MAX_RANK), in[4];
+    struct hd_window_nd v;
+    if (n.in[0] != t || n.n_in > 4 || g->specialised || !g->tensors[t].known || n_axes < 0 ||
+        list_of(g, &p, 1, list, 2 * HD_MAX_RANK) <= 0 || !is_padding(g, &p, &n))
+        return -1;
+    const int64_t *kernel = n.n_in > 1 ? g->tensors[n.in[1]].dim + 2 : NULL;
+    if (hd_window_nd_get(ctx, &n, &g->tensors[t], kernel, &v) != HD_OK) return hd_clear(ctx), -1;
+    hd_pads_spread(v.sp + 2, list, n_axes, axes, around);
+    for (int d = 0; d < v.sp + 2; d++) {
+        int64_t before = around[d], after = around[d + v.sp + 2];
+        if (before < 0 || after < 0 || (d < 2 && before + after)) return -1;
+        if (d < 2) continue;
+        pads[d - 2] = v.before[d - 2] + before, pads[v.sp + d - 2] = v.after[d - 2] + after;
+        int64_t taps = (v.kernel[d - 2] - 1) * v.dilation[d - 2];
+        if (pads[d - 2] > taps || pads[v.sp + d - 2] > taps) return -1; /* windows of padding */
+    }
+    const struct hd_tensor y = g->tensors[n.out[0]];
+    memcpy(in, n.in, (size_t)n.n_in * sizeof *in);
+    in[0] = x;
+    int out = hd_graph_tensor(g, y.name, y.dtype, y.rank, y.dim);
+    m->made = hd_graph_node(g, n.op, n.name, n.n_in, in, 1, &out);
+    g->nodes[m->made].source = n.source;
+    hd_pass_copy_attrs(g, m->made, m->root);
+    hd_attr_remove(g, m->made, "auto_pad");
+    hd_attr_set_ints(g, m->made, "pads", 2 * v.sp, pads);
+    return out;
 }
 
 /* The moving node in front of the root reads the root's operation instead. */

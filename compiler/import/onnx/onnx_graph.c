@@ -62,9 +62,8 @@ static hd_status check_inputs(struct hd_importer *m, const struct hd_onnx_node *
         if (t >= 0 && !has_source(m->g, t))
             return hd_fail(
                 m->ctx, HD_INVALID,
-                "node '%s' (%s): input %zu ('%s') is not computed by an earlier node: the nodes "
-                "form a cycle or are out of order, or it is an optional output that is not "
-                "supported",
+                "node '%s' (%s): input %zu ('%s') is not computed before: the nodes form a "
+                "cycle, or it is an optional output that is not supported",
                 n->name, n->op, i, n->in[i]);
     }
     return HD_OK;
@@ -73,8 +72,9 @@ static hd_status check_inputs(struct hd_importer *m, const struct hd_onnx_node *
 hd_status hd_onnx_import_body(struct hd_importer *m, const struct hd_onnx_graph *graph,
                               int **outputs) {
     for (size_t i = 0; i < graph->n_nodes; i++) TRY(declare_outputs(m, &graph->nodes[i]));
+    const size_t *order = hd_onnx_order(m, graph);
     for (size_t i = 0; i < graph->n_nodes; i++) {
-        struct hd_onnx_node n = graph->nodes[i];
+        struct hd_onnx_node n = graph->nodes[order[i]];
         if (m->prefix[0]) n.name = hd_sprintf(m->arena, "%s%s", m->prefix, n.name);
         TRY(check_inputs(m, &n));
         TRY(hd_onnx_import_node(m, &n));

@@ -23,7 +23,7 @@
 #= ok   a f32[1,2,5,8]
 #= ok   d.q.rows i8[16,16], layer dense
 #= ok   e.q i8[1,16,16], layer residual
-#= ok   mean.turned.float.q i8[1,16,4,4], layer mean_23
+#= ok   g.q_134 i8[1,16,4,4], layer g.q_134
 #= ok   mean.window.q i8[1,16,1,1], layer mean
 #= ok   y.q.rows i8[1,16], layer last
 #= ok   y.q i8[1,1,1,16], layer last

@@ -13,8 +13,8 @@
 #= functions             1           1           1           0           0           0  1: VX has functions (exp, 1/x, tanh, ...) on each of its lanes
 #= queue_ops            16          16          16           8          16           4  operations that wait in a unit's queue; up to 8 lie in LUTs, not in block RAM
 #= clock_mhz           247         253         253         246         253         253  clock of times in reports: what timing supports, else assumed (base's)
-#= lut               47483       84362      178704       29282       56327       73617  area by the fitted table (docs/explore.md): LUT
-#= ff                36532       61881      116449       24992       46822       50924  flip-flops
+#= lut               47297       84072      177913       29007       56617       74441  area by the fitted table (docs/explore.md): LUT
+#= ff                36531       61880      116448       25016       46821       50935  flip-flops
 #= dsp                 131         323         899          67         227         611  DSP48E2
 #= bram               50.5       162.5       514.5          40        98.5         144  block RAM of 36 Kbit
 #= uram                  0           0           0           0           0          48  UltraRAM

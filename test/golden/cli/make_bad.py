@@ -28,6 +28,7 @@ files = {
     "no_such_input": model([node("Relu", ["z"], ["y"], "act")], [value("x", 1, 4)], [value("y", 1, 4)]),
     "cycle": model([node("Relu", ["b"], ["a"], "first"), node("Relu", ["a"], ["b"], "second")], [value("x", 1, 4)],
                    [value("b", 1, 4)]),
+    "lfs_pointer": b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 1024\n",
 }
 folder = Path(__file__).resolve().parent / "bad"
 folder.mkdir(exist_ok=True)
