@@ -39,9 +39,19 @@ void hd_table_free(struct hd_table *t) {
     *t = (struct hd_table){0};
 }
 
+/* Names of some converters are longer than a screen is wide: the first column keeps both ends. */
+static void shorten(char *name) {
+    enum { HEAD = 16, TAIL = 30 };
+    size_t n = strlen(name);
+    if (n <= HEAD + 2 + TAIL) return;
+    memcpy(name + HEAD, "..", 2);
+    memmove(name + HEAD + 2, name + n - TAIL, TAIL + 1);
+}
+
 void hd_table_print(struct hd_table *t, FILE *out) {
     int width[64] = {0};
     HD_ASSERT(t->cols <= 64 && t->n % (size_t)t->cols == 0);
+    for (size_t i = 0; i < t->n && t->cols > 1; i += (size_t)t->cols) shorten(t->cells[i]);
     for (size_t i = 0; i < t->n; i++) {
         int w = (int)strlen(t->cells[i]), col = (int)(i % (size_t)t->cols);
         if (w > width[col]) width[col] = w;

@@ -15,7 +15,8 @@ void hd_table_init(struct hd_table *t, const char *align);
 /* Appends one cell; rows fill up from left to right. */
 void hd_table_cell(struct hd_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void hd_table_cells(struct hd_table *t, const char *const *texts, int n);
-void hd_table_print(struct hd_table *t, FILE *out); /* and frees it */
+/* Prints and frees it; of texts of more than 48 bytes in the first column both ends. */
+void hd_table_print(struct hd_table *t, FILE *out);
 /* One that is not printed. */
 void hd_table_free(struct hd_table *t);
 

@@ -41,6 +41,8 @@ growing = graph([node("Concat", ["s", "s"], ["u"], "u", number("axis", 0)), node
                 [value("go_on", type=BOOL), value("u", None)], name="growing")
 files = {
     "open_dims": model([relu("x", "y")], [value("x", "batch", "length", 3)], [open_y]),
+    "long_name": model([node("Relu", ["x"], ["y"], "model/activation;" + "model/batch_norm/resource;" * 3 + "Relu_7")],
+                       [value("x", 1, 4)], [value("y", 1, 4)]),
     "unsorted": model([node("Relu", ["b"], ["y"], "last"), node("Add", ["a", "x"], ["b"], "middle"),
                        node("Neg", ["x"], ["a"], "first")], [value("x", 1, 4)], [value("y", 1, 4)]),
     "no_shape": model([relu("x", "y")], [value("x", None)], [open_y]),
