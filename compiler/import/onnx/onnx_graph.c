@@ -71,8 +71,9 @@ static hd_status check_inputs(struct hd_importer *m, const struct hd_onnx_node *
 
 hd_status hd_onnx_import_body(struct hd_importer *m, const struct hd_onnx_graph *graph,
                               int **outputs) {
+    size_t base = m->g->n_tensors;
     for (size_t i = 0; i < graph->n_nodes; i++) TRY(declare_outputs(m, &graph->nodes[i]));
-    const size_t *order = hd_onnx_order(m, graph);
+    const size_t *order = hd_onnx_order(m, graph, base);
     for (size_t i = 0; i < graph->n_nodes; i++) {
         struct hd_onnx_node n = graph->nodes[order[i]];
         if (m->prefix[0]) n.name = hd_sprintf(m->arena, "%s%s", m->prefix, n.name);
