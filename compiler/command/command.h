@@ -56,7 +56,7 @@ struct hd_explore_options { /* of heddle explore, sweep and advise */
 };
 
 struct hd_import_options { /* how networks are read */
-    struct hd_list_option shapes, states;
+    struct hd_list_option shapes, states, values;
     const char *rounding;
 };
 

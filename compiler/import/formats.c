@@ -72,6 +72,16 @@ hd_status hd_import_memory(hd_ctx *ctx, const void *data, size_t bytes, const ch
     return finish(ctx, format_of(name, data, bytes)->read(ctx, g, &from), name, g, out);
 }
 
+/* --value has found its input. */
+static hd_status check_value(hd_ctx *ctx, const hd_graph *g, const char *name) {
+    for (size_t i = 0; i < g->n_tensors; i++)
+        if (g->tensors[i].data && !strcmp(g->tensors[i].name, name)) return HD_OK;
+    return hd_fail(ctx, HD_INVALID,
+                   "--value %s: the network has no input of that name, or is no ONNX file%s%s",
+                   name, g->n_inputs ? "; its first input is " : "",
+                   g->n_inputs ? g->tensors[g->inputs[0]].name : "");
+}
+
 hd_status hd_import(hd_ctx *ctx, const char *path, const struct hd_bind *bind, hd_graph **out) {
     struct hd_mapping *files = NULL;
     TRY(hd_mapping_open(ctx, path, &files));
@@ -80,6 +90,8 @@ hd_status hd_import(hd_ctx *ctx, const char *path, const struct hd_bind *bind, h
     struct hd_source from = {files->data, files->bytes, path, bind, &files};
     hd_status s = format_of(path, from.data, from.bytes)->read(ctx, g, &from);
     g->file = files; /* the list has grown by files with data */
+    for (size_t i = 0; s == HD_OK && bind && i < bind->n_values; i++)
+        s = check_value(ctx, g, bind->values[i].name);
     if (s == HD_OK) s = hd_import_states(ctx, g, bind);
     return finish(ctx, s, path, g, out);
 }

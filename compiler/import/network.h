@@ -23,6 +23,11 @@ struct hd_bind {
      * as pairs of outputs checkI.eq.got and checkI.eq.want; also almost and close. HD_MISMATCH when
      * there are fewer. 0 = the network. */
     int check;
+    const struct hd_value_bind { /* --value: an ONNX input that is a constant, its elements v */
+        const char *name;
+        double v;
+    } * values;
+    size_t n_values;
     /* "OUTPUT=INPUT": the output is what the input is in the next run (--state) */
     const char *const *states;
     size_t n_states;

@@ -28,6 +28,18 @@ static hd_status parse_shape(struct hd_cmd *c, hd_arena *a, const char *text,
     return HD_OK;
 }
 
+/* "sr=16000". */
+static hd_status parse_value(struct hd_cmd *c, hd_arena *a, const char *text,
+                             struct hd_value_bind *out) {
+    const char *equals = strrchr(text, '=');
+    char *end = NULL;
+    double v = equals ? strtod(equals + 1, &end) : 0;
+    if (!equals || equals == text || end == equals + 1 || *end)
+        return hd_fail(c->ctx, HD_INVALID, "--value: got '%s', want NAME=NUMBER", text);
+    *out = (struct hd_value_bind){hd_strndup(a, text, (size_t)(equals - text)), v};
+    return HD_OK;
+}
+
 hd_status hd_cmd_bind(struct hd_cmd *c, hd_arena *a, const struct hd_file_tensor *t, int n,
                       struct hd_bind *out) {
     struct hd_shape_bind *s =
@@ -35,6 +47,10 @@ hd_status hd_cmd_bind(struct hd_cmd *c, hd_arena *a, const struct hd_file_tensor
     struct hd_tensor *in = hd_new_array(a, struct hd_tensor, (size_t)n + 1);
     for (int i = 0; i < c->opt.import.shapes.n; i++)
         TRY(parse_shape(c, a, c->opt.import.shapes.text[i], &s[i]));
+    struct hd_value_bind *values =
+        hd_new_array(a, struct hd_value_bind, (size_t)c->opt.import.values.n + 1);
+    for (int i = 0; i < c->opt.import.values.n; i++)
+        TRY(parse_value(c, a, c->opt.import.values.text[i], &values[i]));
     for (int i = 0; i < n; i++) {
         int dtype = hd_dtype_from_onnx(t[i].dtype);
         in[i] = (struct hd_tensor){.name = t[i].name,
@@ -46,6 +62,8 @@ hd_status hd_cmd_bind(struct hd_cmd *c, hd_arena *a, const struct hd_file_tensor
     }
     *out = (struct hd_bind){.shapes = s,
                             .n_shapes = (size_t)c->opt.import.shapes.n,
+                            .values = values,
+                            .n_values = (size_t)c->opt.import.values.n,
                             .states = c->opt.import.states.text,
                             .n_states = (size_t)c->opt.import.states.n,
                             .inputs = in,

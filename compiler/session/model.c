@@ -92,10 +92,11 @@ static hd_status compile(struct hd_cmd *c, hd_arena *a, const char *path,
 static hd_status load(struct hd_cmd *c, const char *path, const struct hd_machine *want,
                       hd_model **out) {
     bool chosen = c->opt.machine || c->opt.sets.n;
-    if (c->opt.keep || c->opt.dump || c->opt.plan.knobs.n || c->opt.import.states.n)
-        return hd_fail(c->ctx, HD_INVALID,
-                       "%s: is compiled; --keep, --dump, --knob and --state want the network",
-                       path);
+    if (c->opt.keep || c->opt.dump || c->opt.plan.knobs.n || c->opt.import.states.n ||
+        c->opt.import.values.n)
+        return hd_fail(
+            c->ctx, HD_INVALID,
+            "%s: is compiled; --keep, --dump, --knob, --value and --state want the network", path);
     TRY(hd_model_load(c->ctx, path, out));
     if (!chosen || hd_machine_hash(want) == (*out)->machine_hash) return HD_OK;
     hd_status s = hd_fail(c->ctx, HD_MISMATCH,

@@ -109,7 +109,9 @@ hd_status import_If(struct hd_importer *m, const struct hd_onnx_node *n) {
     if (s != HD_OK) {
         int live = live_branch(m, hd_onnx_in(m, n, 0));
         if (live == !failed) return hd_clear(m->ctx), only_branch(m, n, live);
-        return hd_note(m->ctx, s, "in the %s of node '%s' (%s), whose condition only a run knows",
+        return hd_note(m->ctx, s,
+                       "in the %s of node '%s' (%s), whose condition only a run knows; --value "
+                       "NAME=NUMBER makes an input a constant that decides it",
                        branch_name[failed], n->name, n->op);
     }
     captures = sub[0].captures->n + sub[1].captures->n;

@@ -170,6 +170,57 @@ static hd_status add_input(struct hd_importer *m, const struct hd_onnx_value *v,
     return HD_OK;
 }
 
+/* All elements of a constant are v; false where type t does not hold v. */
+static bool fill(void *data, int64_t n, hd_dtype t, double v) {
+    for (int64_t i = 0; i < n; i++) {
+        switch (t) {
+        case HD_F32:
+            ((float *)data)[i] = (float)v;
+            break;
+        case HD_F64:
+            ((double *)data)[i] = v;
+            break;
+        case HD_I32:
+            if (v != (double)(int32_t)v) return false;
+            ((int32_t *)data)[i] = (int32_t)v;
+            break;
+        case HD_I64:
+            if (v != (double)(int64_t)v) return false;
+            ((int64_t *)data)[i] = (int64_t)v;
+            break;
+        case HD_BOOL:
+            if (v != 0 && v != 1) return false;
+            ((uint8_t *)data)[i] = v != 0;
+            break;
+        default:
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Input x as the constant that --value makes it. */
+static hd_status add_value(struct hd_importer *m, const struct hd_onnx_value *x, double v) {
+    int t = hd_dtype_from_onnx(x->elem_type);
+    if (t >= 0) TRY(hd_shape_check(m->ctx, x->name, (hd_dtype)t, x->rank, x->dim));
+    struct hd_tensor y = {.dtype = (hd_dtype)t, .rank = x->rank, .known = true};
+    memcpy(y.dim, x->dim, sizeof y.dim);
+    void *data = t < 0 ? NULL : (void *)hd_new_array(m->g->arena, char, hd_tensor_bytes(&y) + 1);
+    if (!data || !fill(data, hd_tensor_elems(&y), y.dtype, v))
+        return hd_fail(m->ctx, HD_INVALID,
+                       "--value %s: its type does not hold %g; float, double, int32, int64 and "
+                       "bool can be given",
+                       x->name, v);
+    hd_scope_bind(m, x->name, hd_graph_const(m->g, x->name, y.dtype, y.rank, y.dim, data));
+    return HD_OK;
+}
+
+static const struct hd_value_bind *value_of(const struct hd_bind *b, const char *name) {
+    for (size_t i = 0; b && i < b->n_values; i++)
+        if (!strcmp(b->values[i].name, name)) return &b->values[i];
+    return NULL;
+}
+
 static hd_status add_inputs(struct hd_importer *m, const struct hd_onnx_graph *graph,
                             const struct hd_bind *bind) {
     struct hd_onnx_value *v = hd_new_array(m->arena, struct hd_onnx_value, graph->n_inputs + 1);
@@ -177,7 +228,11 @@ static hd_status add_inputs(struct hd_importer *m, const struct hd_onnx_graph *g
     for (size_t i = 0; i < graph->n_inputs; i++) /* an initializer is a default that is taken */
         if (!hd_scope_has(m->scope, graph->inputs[i].name)) v[n++] = graph->inputs[i];
     TRY(hd_bind_inputs(m, bind, v, n));
-    for (size_t i = 0; i < n; i++) TRY(add_input(m, &v[i], hd_bind_given(bind, v[i].name, i)));
+    for (size_t i = 0; i < n; i++) {
+        const struct hd_value_bind *value = value_of(bind, v[i].name);
+        TRY(value ? add_value(m, &v[i], value->v)
+                  : add_input(m, &v[i], hd_bind_given(bind, v[i].name, i)));
+    }
     return HD_OK;
 }
 

@@ -12,6 +12,7 @@
 #=   --knob NAME=VALUE          how plans are searched; heddle knobs lists names, ranges and effects; may be repeated
 #=   --inputs PATH              test_data_set_N folder, .pb, .npy or .npz (default: first data set beside the model, else random)
 #=   --shape NAME=N,N,..        sizes of an input, or the size of an open dimension; may be repeated
+#=   --value NAME=NUMBER        an input of an ONNX file becomes a constant, all its elements that number; may be repeated
 #=   --state OUT=IN             output OUT of a run is input IN of the next one, and stays on the device; may be repeated
 #=   --steps N                  run N times, each from the states that the last one left; arrays of --inputs may have an axis of N in front
 #=   --load-state FILE          begin with the states that --save-state wrote
