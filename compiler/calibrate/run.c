@@ -100,7 +100,7 @@ static hd_status network_for(struct job *j, struct runner *r, int i, hd_graph **
     if (r->kind == NET_WRITTEN) {
         struct hd_bind bind = {0};
         const struct hd_data_set *set = hd_calibration_set(&j->data, i);
-        if (j->stays_open)
+        if (j->stays_open || r->ref->specialised)
             TRY(hd_cmd_bind(j->c, r->a, set ? set->t : NULL, set ? set->n : 0, &bind));
         bind.states = states_of(j, r->a, &bind.n_states);
         TRY(hd_import(ctx, j->c->opt.out, &bind, out));
