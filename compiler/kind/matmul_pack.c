@@ -60,7 +60,7 @@ static void find_words(const struct hd_lowering *lo, struct hd_layer *l, const s
     for (l->cw = 1; !words_do(l, reads, words, 0, l->cw, first);) l->cw++;
     int best = l->cw;
     for (int gap = 1; l->taps == 1 && !own->up[0].k && gap < words; gap++)
-        for (int cw = (most + 1) / 2; 2 * cw < best && gap + cw <= words; cw++)
+        for (int cw = (int)hd_max(1, (most + 1) / 2); 2 * cw < best && gap + cw <= words; cw++)
             if (words_do(l, reads, words, gap, cw, first)) best = 2 * cw, own->gap = gap;
     if (own->gap) l->cw = best / 2, l->taps = 2;
     words_do(l, reads, words, own->gap, l->cw, first);
