@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compiler/ir/ir.h"
+#include "runtime/base/element.h"
 #include "runtime/base/num.h"
 
 /* Slice-13: first index, clamped to the dimension. */
@@ -34,8 +35,7 @@ static inline unsigned hd_axes_set(int rank, int n, const int64_t *axes) {
 static inline int hd_const_list(const struct hd_tensor *t, int64_t *out, int max) {
     int64_t n = t->data && t->rank <= 1 ? hd_tensor_elems(t) : max + 1;
     if (n > max || (t->dtype != HD_I64 && t->dtype != HD_I32)) return -1;
-    for (int64_t k = 0; k < n; k++)
-        out[k] = t->dtype == HD_I64 ? ((const int64_t *)t->data)[k] : ((const int32_t *)t->data)[k];
+    for (int64_t k = 0; k < n; k++) out[k] = hd_k_i64(t->data, t->dtype, k);
     return (int)n;
 }
 

@@ -9,6 +9,7 @@
 
 #include "compiler/pass/pass.h"
 #include "compiler/pass/rewrite.h"
+#include "runtime/base/element.h"
 #include "runtime/base/memory.h"
 
 static const struct hd_pattern patterns[] = {
@@ -64,32 +65,7 @@ bool hd_const_is(const hd_graph *g, int t, double v, bool near) {
     const struct hd_tensor *x = t < 0 ? NULL : &g->tensors[t];
     int64_t n = x && x->data ? hd_tensor_elems(x) : 0;
     for (int64_t i = 0; i < n; i++) {
-        double e = 0;
-        switch (x->dtype) {
-        case HD_F32:
-            e = (double)((const float *)x->data)[i];
-            break;
-        case HD_F64:
-            e = ((const double *)x->data)[i];
-            break;
-        case HD_I64:
-            e = (double)((const int64_t *)x->data)[i];
-            break;
-        case HD_I32:
-            e = (double)((const int32_t *)x->data)[i];
-            break;
-        case HD_I16:
-            e = (double)((const int16_t *)x->data)[i];
-            break;
-        case HD_I8:
-            e = (double)((const int8_t *)x->data)[i];
-            break;
-        case HD_U8:
-            e = (double)((const uint8_t *)x->data)[i];
-            break;
-        default:
-            return false;
-        }
+        double e = hd_k_f64(x->data, x->dtype, i);
         if (near ? !(fabs(e - v) <= 1e-6 * fabs(v)) : e != v) return false;
     }
     return n > 0;

@@ -20,6 +20,7 @@ static const struct hd_item_attr *find_attr(const struct hd_item *it, const char
 }
 
 static bool is_known(const struct match *x, const char *name) {
+    if (!strcmp(name, "name")) return true;
     for (int i = 0; i < x->items->n_known; i++)
         if (!strcmp(x->items->known[i], name)) return true;
     for (int i = 0; i < x->items->n; i++)
@@ -66,7 +67,8 @@ static bool is_order(enum hd_query_op op) {
 
 static hd_status test_attr(struct match *x, const struct hd_query_test *t, const struct hd_item *it,
                            bool *out) {
-    const struct hd_item_attr *v = find_attr(it, t->name);
+    const struct hd_item_attr named = {"name", it->name, 0};
+    const struct hd_item_attr *v = strcmp(t->name, "name") ? find_attr(it, t->name) : &named;
     *out = v != NULL;
     if (!v || t->op == HD_QUERY_has) return HD_OK;
     bool by_text = t->op == HD_QUERY_begins || t->op == HD_QUERY_ends || t->op == HD_QUERY_contains;

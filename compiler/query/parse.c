@@ -251,7 +251,7 @@ static void add_attrs(hd_arena *a, const struct hd_query *q, const char ***list_
         for (const struct hd_query_compound *c = q->first; c; c = c->next)
             for (const struct hd_query_test *t = c->tests; t; t = t->next) {
                 if (t->kind == HD_TEST_NOT) add_attrs(a, t->inner, list_, n, cap);
-                bool is_new = t->kind == HD_TEST_ATTR;
+                bool is_new = t->kind == HD_TEST_ATTR && strcmp(t->name, "name") != 0;
                 for (size_t i = 0; i < *n && is_new; i++)
                     is_new = strcmp((*list_)[i], t->name) != 0;
                 if (is_new) *hd_push(a, *list_, *n, *cap) = t->name;

@@ -52,7 +52,8 @@ struct hd_query;
 hd_status hd_query_parse(hd_ctx *ctx, hd_arena *a, const char *text, const struct hd_query **out);
 /* The query in its normal form, which reads back as the same query. */
 const char *hd_query_text(hd_arena *a, const struct hd_query *q);
-/* Names of the attributes that it asks for, each once; *out_n of them. */
+/* Names of the attributes that it asks for, each once, but for `name`, which every row begins with;
+ * *out_n of them. */
 const char *const *hd_query_attrs(hd_arena *a, const struct hd_query *q, int *out_n);
 
 /* out[i] of every item; of scopes that match, the operations in them are taken instead. Errors:

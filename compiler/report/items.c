@@ -108,7 +108,6 @@ static const char *dims_text(hd_arena *a, const int64_t *dim, int n) {
 static void graph_attrs(struct builder *b, struct attrs *x, const struct hd_node *n) {
     const hd_graph *g = b->s->graph;
     int64_t weights = 0;
-    TEXT(name, n->name);
     if (n->n_out > 0 && n->out[0] >= 0 && g->tensors[n->out[0]].known) {
         const struct hd_tensor *t = &g->tensors[n->out[0]];
         TEXT(dtype, hd_dtype_name(t->dtype));

@@ -1,11 +1,12 @@
-/* GraphProto -> nodes of a graph, one by one in file order, which ONNX requires to be a topological
- * one; what an op becomes is in onnx_*_ops.c. */
+/* GraphProto -> nodes of a graph, one by one, each behind those that it reads (order.c); what an op
+ * becomes is in onnx_*_ops.c. */
 #include "compiler/import/onnx/onnx_graph.h"
 
 #include <string.h>
 
 #include "compiler/import/onnx/bind.h"
 #include "compiler/import/onnx/resolve.h"
+#include "runtime/base/element.h"
 
 static hd_status add_initializer(struct hd_importer *m, struct hd_slice message) {
     struct hd_tensor_pb t;
@@ -170,33 +171,10 @@ static hd_status add_input(struct hd_importer *m, const struct hd_onnx_value *v,
     return HD_OK;
 }
 
-/* All elements of a constant are v; false where type t does not hold v. */
+/* All elements of a constant are v; false where its type is an integer that is not v. */
 static bool fill(void *data, int64_t n, hd_dtype t, double v) {
-    for (int64_t i = 0; i < n; i++) {
-        switch (t) {
-        case HD_F32:
-            ((float *)data)[i] = (float)v;
-            break;
-        case HD_F64:
-            ((double *)data)[i] = v;
-            break;
-        case HD_I32:
-            if (v != (double)(int32_t)v) return false;
-            ((int32_t *)data)[i] = (int32_t)v;
-            break;
-        case HD_I64:
-            if (v != (double)(int64_t)v) return false;
-            ((int64_t *)data)[i] = (int64_t)v;
-            break;
-        case HD_BOOL:
-            if (v != 0 && v != 1) return false;
-            ((uint8_t *)data)[i] = v != 0;
-            break;
-        default:
-            return false;
-        }
-    }
-    return true;
+    for (int64_t i = 0; i < n; i++) hd_k_put_f64(data, t, i, v);
+    return n == 0 || hd_k_is_float(t) || hd_k_f64(data, t, 0) == v;
 }
 
 /* Input x as the constant that --value makes it. */
@@ -207,10 +185,7 @@ static hd_status add_value(struct hd_importer *m, const struct hd_onnx_value *x,
     memcpy(y.dim, x->dim, sizeof y.dim);
     void *data = t < 0 ? NULL : (void *)hd_new_array(m->g->arena, char, hd_tensor_bytes(&y) + 1);
     if (!data || !fill(data, hd_tensor_elems(&y), y.dtype, v))
-        return hd_fail(m->ctx, HD_INVALID,
-                       "--value %s: its type does not hold %g; float, double, int32, int64 and "
-                       "bool can be given",
-                       x->name, v);
+        return hd_fail(m->ctx, HD_INVALID, "--value %s: its type does not hold %g", x->name, v);
     hd_scope_bind(m, x->name, hd_graph_const(m->g, x->name, y.dtype, y.rank, y.dim, data));
     return HD_OK;
 }
