@@ -33,6 +33,28 @@ static void bytes_of_floats(uint8_t *y, const float *x, int64_t n, float scale, 
     for (int64_t i = 0; i < n; i++) y[i] = (uint8_t)requant(x[i] / scale, zp, lo, hi);
 }
 
+/* A scale and zero point for each element of a tile, which repeats: short runs, such as channels
+ * last. */
+enum { TILE = 768 };
+
+static void tiles_of_floats(const struct hd_kernel *k, int64_t n, int64_t run, int32_t lo,
+                            int32_t hi) {
+    float scale[TILE] = {0};
+    int32_t zp[TILE] = {0};
+    int64_t n_scales = hd_tensor_elems(hd_k_in(k, 1)), period = run * n_scales;
+    int64_t tile = TILE / period * period;
+    for (int64_t i = 0; i < tile; i++) {
+        scale[i] = ((const float *)k->in[1])[i / run % n_scales];
+        zp[i] = (int32_t)hd_k_i64(k->in[2], hd_k_out(k)->dtype, i / run % n_scales);
+    }
+    for (int64_t first = 0; first < n; first += tile) {
+        const float *x = (const float *)k->in[0] + first;
+        uint8_t *y = (uint8_t *)k->out + first;
+        int64_t m = hd_min(tile, n - first);
+        for (int64_t i = 0; i < m; i++) y[i] = (uint8_t)requant(x[i] / scale[i], zp[i], lo, hi);
+    }
+}
+
 static void floats_of_bytes(float *y, const void *x, bool has_sign, int64_t n, float scale,
                             int32_t zp) {
     const uint8_t *u = x;
@@ -52,6 +74,10 @@ hd_status k_quantize(const struct hd_kernel *k) {
     int32_t lo = hd_dtype_least(t), hi = hd_dtype_most(t);
     int64_t run = run_length(k), n_scales = hd_tensor_elems(hd_k_in(k, 1));
     bool bytes = t == HD_I8 || t == HD_U8;
+    if (n && bytes && from == HD_F32 && run < 16 && run * n_scales <= TILE) {
+        tiles_of_floats(k, n, run, lo, hi);
+        return HD_OK;
+    }
     for (int64_t first = 0, r = 0; first < n; first += run, r++) {
         int64_t s = r % n_scales;
         int32_t zp = (int32_t)hd_k_i64(k->in[2], t, s);

@@ -5,11 +5,19 @@
 
 #include "compiler/calibrate/job.h"
 
-/* One dimension, beside those of 1. */
-static bool is_row(const struct hd_tensor *t) {
+/* One dimension, beside those of 1, and a layer has a channel for each element. A row of places,
+ * such as a detector's scores, is none: where its largest element stands says little. */
+static bool is_classes(const hd_graph *g, int t) {
     int longer = 0;
-    for (int d = 0; d < t->rank; d++) longer += t->dim[d] > 1;
-    return longer == 1;
+    for (int d = 0; d < g->tensors[t].rank; d++) longer += g->tensors[t].dim[d] > 1;
+    for (size_t i = 0; longer == 1 && i < g->n_nodes; i++) {
+        const struct hd_node *n = &g->nodes[i];
+        int axis = n->dead ? -1 : hd_quant_weights(g, (int)i);
+        if (axis < 0 && !n->dead) axis = hd_quant_ready(g, (int)i);
+        if (axis >= 0 && g->tensors[n->in[1]].dim[axis] == hd_tensor_elems(&g->tensors[t]))
+            return true;
+    }
+    return false;
 }
 
 bool stays_float(const struct job *j, size_t i) {
@@ -83,7 +91,7 @@ hd_status quantize_network(struct job *j) {
     j->even = true;
     if (j->c->opt.calibrate.equalize && hd_quant_equalise(j->ref, &j->plan, j->stats))
         TRY(calibrate(j));
-    j->classes = is_row(&j->ref->tensors[j->ref->outputs[0]]);
+    j->classes = is_classes(j->ref, j->ref->outputs[0]);
     TRY(reference_outputs(j));
     TRY(settle_doubts(j));
     TRY(j->mixed.wanted ? mix(j) : search(j));

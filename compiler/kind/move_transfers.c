@@ -90,8 +90,17 @@ int hd_move_operands(const struct hd_lowering *lo, int node, int out[HD_LAYER_IN
     return n;
 }
 
+/* Transfers that a node adds to the move that takes it in: an image that is made wider repeats each
+ * pixel of its operand in each row. */
+static int64_t repeats(const hd_graph *g, const struct hd_node *n) {
+    const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
+    if (n->op != HD_IR_resize || x->rank != 4 || y->dim[3] == x->dim[3]) return 0;
+    return y->dim[0] * y->dim[2] * x->dim[3];
+}
+
 void hd_chain_moves(struct hd_lowering *lo, const bool *machine) {
     const hd_graph *g = lo->g;
+    int64_t *transfers = hd_new_array(lo->arena, int64_t, g->n_nodes + 1);
     int *order = hd_new_array(lo->arena, int, g->n_nodes + 1);
     for (size_t k = 0, n_order = hd_graph_order(g, order); k < n_order; k++) {
         int i = order[k];
@@ -103,7 +112,10 @@ void hd_chain_moves(struct hd_lowering *lo, const bool *machine) {
             continue;
         lo->chained[i] = true;
         while (lo->chained[reader]) reader = hd_graph_only_user(g, g->nodes[reader].out[0]);
-        if (!gather(lo, reader, leaf, &leaves)) lo->chained[i] = false;
+        if (transfers[reader] + repeats(g, n) > TRANSFERS_MAX || !gather(lo, reader, leaf, &leaves))
+            lo->chained[i] = false;
+        else
+            transfers[reader] += repeats(g, n);
     }
 }
 
@@ -173,22 +185,40 @@ static int64_t element(const struct hd_mtensor *y, int row, int x, int c) {
     return (((int64_t)(row / y->h) * y->c + c) * y->h + row % y->h) * y->w + x;
 }
 
-/* Transfers that continue the pattern of the one before become part of it. */
-static void join(struct hd_transfers *m, size_t first) {
-    size_t out = first;
-    for (size_t i = first; i < m->n; i++) {
-        struct hd_transfer *t = &m->list[i], *last = &m->list[out - 1];
-        bool like =
-            out > first && t->input == last->input && t->run == last->run && last->n1 < 65535;
-        int64_t s1 = like ? t->src - last->src - (last->n1 - 1) * last->s1 : 0;
-        int32_t d1 = like ? t->dst - last->dst - (last->n1 - 1) * last->d1 : 0;
-        if (like && last->n1 == 1) last->s1 = s1, last->d1 = d1;
-        if (like && s1 == last->s1 && d1 == last->d1)
-            last->n1++;
+/* Transfer t goes on with the pattern of `last`; pitch > 0: the second one so far behind the first.
+ */
+static bool goes_on(const struct hd_transfer *t, struct hd_transfer *last, int pitch) {
+    if (t->input != last->input || t->run != last->run || last->n1 >= 65535) return false;
+    int64_t s1 = t->src - last->src - (last->n1 - 1) * last->s1;
+    int32_t d1 = t->dst - last->dst - (last->n1 - 1) * last->d1;
+    if (last->n1 == 1 && (!pitch || d1 == pitch)) last->s1 = s1, last->d1 = d1;
+    return s1 == last->s1 && d1 == last->d1;
+}
+
+/* Transfers that continue the pattern of one of the last `window` become part of it. Returns how
+ * many are left. */
+static size_t joined(struct hd_transfer *list, size_t n, int window, int pitch) {
+    size_t out = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = out;
+        while (k && out - k < (size_t)window && !goes_on(&list[i], &list[k - 1], pitch)) k--;
+        if (k && out - k < (size_t)window)
+            list[k - 1].n1++;
         else
-            m->list[out++] = *t;
+            list[out++] = list[i];
     }
-    m->n = out;
+    return out;
+}
+
+/* Neighbours are joined, or what is a pixel apart, whichever leaves fewer. */
+static void join(struct hd_lowering *lo, struct hd_transfers *m, size_t first, int pitch) {
+    size_t n = m->n - first;
+    struct hd_transfer *list = &m->list[first];
+    struct hd_transfer *pixels = hd_dup(lo->arena, list, n * sizeof *list);
+    size_t near = joined(list, n, 1, 0),
+           far = pitch ? joined(pixels, n, HD_LAYER_INPUTS, pitch) : n;
+    if (far < near) memcpy(list, pixels, far * sizeof *list);
+    m->n = first + (far < near ? far : near);
 }
 
 /* Which element goes to byte dst of its pixel's plane: a run goes on, or begins. */
@@ -218,7 +248,7 @@ static void row_transfers(struct hd_lowering *lo, const struct hd_mtensor *y,
         for (int x = 0, at = plane * y->cp / 2; x < y->w; x++, at += y->cp)
             for (int c = 0; c < y->c; c++)
                 put(lo, map, map->of[element(y, row, x, c)], plane, at + c, m, first);
-    join(m, first);
+    join(lo, m, first, y->cp);
 }
 
 /* Which pixel of a band of so many rows column k of it is. */
@@ -248,7 +278,7 @@ static void band_transfers(struct hd_lowering *lo, const struct hd_mtensor *y,
                 put(lo, map, map->of[element(y, row + p / own->w, x, at)], 0,
                     (c - from) * columns + k, m, first);
             }
-        join(m, first);
+        join(lo, m, first, 0);
     }
     if (pixels + back < columns) m->holes = true;
 }

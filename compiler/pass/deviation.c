@@ -239,6 +239,17 @@ int hd_rw_deviation(hd_ctx *ctx, struct hd_match *m) {
     return y < 0 && m->g->nodes[m->root].op == HD_IR_mul ? divided(ctx, m, b, a) : y;
 }
 
+/* As TensorFlow writes its norms out. */
+int hd_rw_apart(hd_ctx *ctx, struct hd_match *m) {
+    int x = hd_match_get(m, "x"), f = hd_match_get(m, "f"), b = hd_match_get(m, "b");
+    const struct hd_node *mean = maker(m->g, hd_match_get(m, "m"));
+    if (!mean || mean->op != HD_IR_reducemean || mean->in[0] != x) return -1;
+    int y = hd_match_emit(ctx, m, HD_IR_sub, 2, (int[]){x, mean->out[0]}, NULL, 0, NULL);
+    if (y >= 0) y = hd_match_emit(ctx, m, HD_IR_mul, 2, (int[]){y, f}, NULL, 0, NULL);
+    if (y < 0 || b < 0) return y;
+    return hd_match_emit(ctx, m, HD_IR_add, 2, (int[]){y, b}, NULL, 0, NULL);
+}
+
 /* norm(x) s * f, norm(x) s + b, with f and b of the dimensions that are normalised. */
 int hd_rw_norm_affine(hd_ctx *ctx, struct hd_match *m) {
     hd_graph *g = m->g;

@@ -28,13 +28,20 @@ struct gaps {
     hd_graph *g;
     int y; /* the result of the concat */
     int64_t lane[CHANNELS_MOST];
-    int64_t lanes; /* of all operands */
+    int64_t lanes;  /* of all operands */
+    int64_t copies; /* words of a pixel that the vector unit copies */
     int user[USERS_MOST];
     size_t users;
 };
 
 static bool is_bytes(const struct hd_tensor *t) {
     return t->known && !t->data && (t->dtype == HD_I8 || t->dtype == HD_U8);
+}
+
+/* An image that is made larger by its nearest pixels. */
+static bool is_enlarged(const hd_graph *g, int t) {
+    int maker = g->tensors[t].producer;
+    return maker >= 0 && g->nodes[maker].op == HD_IR_resize && is_bytes(&g->tensors[t]);
 }
 
 /* A layer that can write between others' lanes makes t, and nothing else joins it. */
@@ -71,7 +78,9 @@ static bool find_lanes(struct gaps *s, int node) {
         return false;
     for (int i = 0; i < n->n_in; i++) {
         const struct hd_tensor *x = &g->tensors[n->in[i]];
-        if (!is_bytes(x) || !may_join(g, n->in[i], node)) return false;
+        bool copied = is_enlarged(g, n->in[i]);
+        if (!is_bytes(x) || !(copied || may_join(g, n->in[i], node))) return false;
+        s->copies += copied ? hd_ceil_div(x->dim[1], LANES) : 0;
         for (int k = 0; k < i; k++)
             if (n->in[k] == n->in[i]) return false;
         for (int64_t k = 0; k < x->dim[1]; k++) s->lane[c++] = s->lanes + k;
@@ -125,7 +134,7 @@ static int64_t cost(const struct gaps *s, const struct hd_node *n) {
         else
             all = true;
     }
-    return cycles + all * (s->lanes / LANES) * hd_ceil_div(c, LANES);
+    return cycles + s->copies + all * (s->lanes / LANES) * hd_ceil_div(c, LANES);
 }
 
 /* Channels from `at` on of the result, into tensor t. */
@@ -143,12 +152,30 @@ static int operand_at(const hd_graph *g, const struct hd_node *n, int64_t at, in
     return -1;
 }
 
-static bool close_gaps(hd_graph *g, int node) {
-    const struct hd_node n = g->nodes[node];
-    struct gaps s = {.g = g, .y = n.out[0]};
-    int closed = -1;
+/* What only moves is copied by a layer, which can write between others' lanes. */
+static bool copy_enlarged(hd_graph *g, int node) {
     bool any = false;
-    if (n.op != HD_IR_concat || !find_lanes(&s, node) || cost(&s, &n) >= 0) return false;
+    for (int i = 0; i < g->nodes[node].n_in; i++) {
+        int x = g->nodes[node].in[i];
+        if (!is_enlarged(g, x)) continue;
+        const struct hd_tensor t = g->tensors[x];
+        int y = hd_qdq_tensor_like(g, x, t.dtype, "copy");
+        int id = hd_graph_node(g, HD_IR_qrescale, g->tensors[y].name, 1, &x, 1, &y);
+        hd_attr_set_string(g, id, "to", t.dtype == HD_I8 ? "i8" : "u8");
+        g->nodes[node].in[i] = y;
+        any = true;
+    }
+    return any;
+}
+
+static bool close_gaps(hd_graph *g, int node) {
+    struct gaps s = {.g = g, .y = g->nodes[node].out[0]};
+    if (g->nodes[node].op != HD_IR_concat || !find_lanes(&s, node) ||
+        cost(&s, &g->nodes[node]) >= 0)
+        return false;
+    int closed = -1;
+    bool any = copy_enlarged(g, node);
+    const struct hd_node n = g->nodes[node];
     const struct hd_tensor y = g->tensors[s.y];
     for (size_t i = 0; i < s.users; i++) {
         const struct hd_node r = g->nodes[s.user[i]];

@@ -19,7 +19,7 @@
 enum {
     LANES = 16,
     TAPS_MOST = 200,
-    HOST_CYCLES = 2 /* of the machine, in which the host moves an element */
+    HOST_BYTES = 1 /* that the host moves in a cycle of the machine */
 };
 
 /* One dimension: pixel s*j + q of the result meets element j + d, d in first .. first + n - 1. */
@@ -71,7 +71,7 @@ static bool pays(const hd_graph *g, const struct hd_node *n, const struct axis *
     for (int f; (f = function_of(g, t)) >= 0;) t = g->nodes[f].out[0];
     return x->producer >= 0 && g->nodes[x->producer].op != HD_IR_quantize && leaves(g, t) &&
            behind(&a[0]) >= 0 && behind(&a[1]) >= 0 && a[0].n * a[1].n <= TAPS_MOST &&
-           saved >= HOST_CYCLES * lanes;
+           HOST_BYTES * saved >= lanes;
 }
 
 static int weights(hd_graph *g, int t, const struct axis *a) {

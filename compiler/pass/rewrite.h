@@ -17,6 +17,7 @@ hd_rewrite hd_rw_sink;            /* root's operation on x (and y), then transpo
 hd_rewrite hd_rw_layernorm;       /* x, [s, [b]] over the last dimensions */
 hd_rewrite hd_rw_rmsnorm;         /* x, [s] over the last dimension, without the mean */
 hd_rewrite hd_rw_l2norm;          /* of x along $a, or the root's axis; [e] keeps it from 0 */
+hd_rewrite hd_rw_apart;           /* x f + (b - m f), m = mean x, as (x - m) f + b */
 hd_rewrite hd_rw_deviation;       /* x / y or x y, y made of x's deviation, or its reciprocal */
 hd_rewrite hd_rw_norm_affine;     /* a constant factor or summand f of a norm n, in it */
 hd_rewrite hd_rw_log_softmax;     /* of x, as p */

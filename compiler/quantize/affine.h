@@ -28,6 +28,19 @@ bool *hd_quant_ahead_of_layers(const hd_graph *g, hd_arena *a, const int *order,
  * = of those behind layers. True: something changed. */
 bool hd_quant_canonical(hd_graph *g, hd_arena *a, const bool *wanted);
 
+/* entry.c: tensor t is an input of the network, x, in float or bytes, with a factor > 0 and a
+ * summand for each channel on `axis`, or for all (f.n = 1, axis -1). The arena's. False: it is not
+ * that, or x itself. */
+struct hd_entry {
+    int x, axis;
+    struct hd_affine f;
+};
+bool hd_quant_entry(const hd_graph *g, hd_arena *a, int t, struct hd_entry *out);
+
+/* entry.c: casts, factors and summands of an input in front of what moves it, channels in another
+ * order as weights. False: nothing changed. */
+bool hd_quant_entry_moves(hd_graph *g, hd_arena *a, int node);
+
 /* ready.c: a factor and summand per channel, node `next`, into the scales and bias of a layer of
  * integer weights in front of it. False: it stays. */
 bool hd_quant_ready_absorb(hd_graph *g, hd_arena *a, int node, int next);

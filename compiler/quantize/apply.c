@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "compiler/pass/qdq.h"
-#include "compiler/quantize/quantize.h"
+#include "compiler/quantize/affine.h"
 #include "runtime/base/memory.h"
 
 enum { HIDDEN = 8 }; /* exp(-8) is a twelfth of a step of 8 bits */
@@ -18,6 +18,8 @@ struct apply {
     const struct hd_quant_options *o;
     float *scale; /* per tensor, of its group */
     int *scale_const, *zero_const, *side;
+    struct hd_entry **entry; /* per tensor: how the quantisation of an input makes it; NULL: not */
+    double *offset;          /* per tensor: what its integers stand for, less what it is */
 };
 
 static const char *name(struct apply *x, int t, const char *suffix) {
@@ -145,6 +147,68 @@ static float margin(uint64_t n) {
     return n && n < MANY ? (float)sqrt(log(MANY) / log(values)) : 1;
 }
 
+/* The tensor of the group that the quantisation of an input makes; -1: none, or not it alone. */
+static int entry_of(const struct apply *x, int group) {
+    int found = -1;
+    for (size_t t = 0; t < x->p->n_tensors; t++)
+        if (x->p->entry[t] && x->p->group[t] == group) found = found < 0 ? (int)t : -2;
+    return found < 0 ? -1 : found;
+}
+
+/* All integers of its group are t, moved. */
+static bool is_alone(const struct apply *x, int t) {
+    for (size_t i = 0; i < x->p->n_tensors; i++)
+        if (has_range(x, i) && x->p->group[i] == x->p->group[t] &&
+            hd_qdq_behind_moves(x->g, (int)i) != t)
+            return false;
+    return true;
+}
+
+/* Bytes are integers as they come, of step a: scale, zero point and type of their group. */
+static bool enter_bytes(struct apply *x, int t, const struct hd_entry *e, float *scale,
+                        int32_t *zero, hd_dtype *type) {
+    hd_dtype own = x->g->tensors[e->x].dtype;
+    if ((own != HD_I8 && own != HD_U8) || e->f.n != 1 || !is_alone(x, t)) return false;
+    double z = rint(-e->f.b[0] / e->f.a[0]);
+    if (z < (own == HD_I8 ? -128 : 0) || z > (own == HD_I8 ? 127 : 255)) return false;
+    *scale = (float)e->f.a[0], *zero = (int32_t)z, *type = own;
+    x->offset[t] = -e->f.a[0] * z - e->f.b[0];
+    return true;
+}
+
+/* A step for each channel. Zero points are integers, so summands are rounded to steps: the scale
+ * becomes up to 3 % larger where that rounds less. */
+static bool enter_floats(const struct apply *x, const struct hd_entry *e, float *scale,
+                         int32_t zero, hd_dtype type) {
+    enum { TRIES = 32 };
+    if (x->g->tensors[e->x].dtype != HD_F32 || type == HD_I16) return false;
+    double best = 1, step = (double)*scale;
+    for (int k = 0; k < TRIES; k++) {
+        double s = (double)(float)(step * (1 + k / 1024.0)), worst = 0;
+        for (int64_t c = 0; c < e->f.n; c++)
+            worst = fmax(worst, fabs(e->f.b[c] / s - rint(e->f.b[c] / s)));
+        if (worst < best - 1e-3) best = worst, *scale = (float)s;
+    }
+    for (int64_t c = 0; c < e->f.n; c++) {
+        double z = zero + rint(e->f.b[c] / (double)*scale);
+        if (z < (type == HD_I8 ? -128 : 0) || z > (type == HD_I8 ? 127 : 255)) return false;
+    }
+    return true;
+}
+
+/* The scale of a group with an input that its quantisation makes ready (entry.c). */
+static void enter_scale(struct apply *x, hd_arena *a, int group, float *scale, int32_t *zero,
+                        hd_dtype *type) {
+    struct hd_entry e;
+    float wished = *scale;
+    int t = entry_of(x, group);
+    if (t < 0 || !hd_quant_entry(x->g, a, t, &e)) return;
+    if (!enter_bytes(x, t, &e, scale, zero, type) && !enter_floats(x, &e, &wished, *zero, *type))
+        return;
+    if (x->g->tensors[e.x].dtype == HD_F32) *scale = wished;
+    x->entry[t] = hd_dup(a, &e, sizeof e);
+}
+
 /* A scale and zero point for each group: of the union of the ranges in it. */
 static hd_status make_scales(struct apply *x, hd_arena *a) {
     size_t n = x->p->n_tensors;
@@ -189,6 +253,7 @@ static hd_status make_scales(struct apply *x, hd_arena *a) {
             o.symmetric = wide || o.symmetric || (centred[from] && two_sides(lo[from], hi[from]));
             o.type = wide ? HD_I16 : o.type;
             hd_quant_params(lo[from] * part, hi[from] * part, &o, &x->scale[from], &zero);
+            enter_scale(x, a, from, &x->scale[from], &zero, &o.type);
             int16_t value = (int16_t)zero; /* little-endian: of bytes the first */
             x->scale_const[from] =
                 hd_graph_const(x->g, name(x, (int)t, "scale"), HD_F32, 0, NULL, &x->scale[from]);
@@ -229,10 +294,53 @@ static bool is_wrapped(const struct apply *x, int t) {
     return is;
 }
 
+/* The quantisation of an input makes t: a scale and zero point for each channel, or the bytes
+ * themselves. What made t goes. */
+static void enter(struct apply *x, int t) {
+    hd_graph *g = x->g;
+    const struct hd_entry *e = x->entry[t];
+    struct hd_tensor shape = g->tensors[t];
+    int q = e->x, maker = shape.producer;
+    if (g->tensors[e->x].dtype == HD_F32) {
+        hd_dtype type = g->tensors[x->zero_const[t]].dtype;
+        double first = type == HD_U8 ? *(const uint8_t *)g->tensors[x->zero_const[t]].data
+                                     : *(const int8_t *)g->tensors[x->zero_const[t]].data;
+        size_t n = (size_t)e->f.n;
+        float *scale = hd_new_array(g->arena, float, n);
+        int8_t *zero = hd_new_array(g->arena, int8_t, n);
+        for (size_t c = 0; c < n; c++) {
+            scale[c] = (float)((double)x->scale[t] / e->f.a[c]);
+            zero[c] = (int8_t)(int)(first + rint(e->f.b[c] / (double)x->scale[t]));
+        }
+        int rank = n > 1;
+        int in[3] = {e->x, hd_graph_const(g, name(x, t, "steps"), HD_F32, rank, &e->f.n, scale),
+                     hd_graph_const(g, name(x, t, "zeros"), type, rank, &e->f.n, zero)};
+        q = hd_graph_tensor(g, name(x, t, "q"), type, shape.rank, shape.dim);
+        int id = hd_graph_node(g, HD_IR_quantize, name(x, t, "quantize"), 3, in, 1, &q);
+        if (n > 1) hd_attr_set_int(g, id, "axis", e->axis);
+    }
+    int in[3] = {q, x->scale_const[t], x->zero_const[t]};
+    while (maker >= 0) { /* the chain, from its end */
+        const struct hd_node *n = &g->nodes[maker];
+        int from = -1;
+        for (int i = 0; i < n->n_in; i++)
+            if (n->in[i] >= 0 && g->tensors[n->in[i]].producer >= 0) from = n->in[i];
+        hd_graph_kill(g, maker);
+        maker = from >= 0 && !hd_graph_users(g, from, NULL, 0) && !hd_graph_is_output(g, from)
+                    ? g->tensors[from].producer
+                    : -1;
+    }
+    hd_graph_node(g, HD_IR_dequantize, name(x, t, "dequantize"), 3, in, 1, &t);
+}
+
 /* Its maker writes a new tensor; t is that, quantised and back. Of a state, which comes in: those
  * who read it read a new tensor. */
 static void wrap(struct apply *x, int t) {
     hd_graph *g = x->g;
+    if (x->entry[t]) {
+        enter(x, t);
+        return;
+    }
     if (is_wrapped(x, t)) return;
     struct hd_tensor shape = g->tensors[t];
     if (shape.producer < 0) {
@@ -321,6 +429,20 @@ static int dequantised(struct apply *x, int like, const char *suffix, hd_dtype t
     return y;
 }
 
+/* The shift of a layer, with what the offset of its operand does to its sums. */
+static const double *shifted(const struct apply *x, hd_arena *a, int operand,
+                             const struct weights *v, int64_t elems, const double *shift) {
+    double offset = x->offset[hd_qdq_behind_moves(x->g, operand)];
+    if (offset == 0) return shift;
+    double *sum = hd_new_array(a, double, (size_t)v->channels + 1);
+    for (int64_t c = 0; shift && c < v->channels; c++) sum[c] = shift[c];
+    for (int64_t i = 0; i < elems; i++) {
+        int64_t c = channel(v, i);
+        sum[c] += offset * (double)v->q[i] * (double)v->scale[c];
+    }
+    return sum;
+}
+
 /* Bias as int32 in steps of x_scale * w_scale. */
 static int quantise_bias(struct apply *x, int bias, const struct weights *v, const double *shift) {
     const struct hd_tensor *b = &x->g->tensors[bias];
@@ -382,7 +504,8 @@ static void layer(struct apply *x, hd_arena *a, int node) {
     v.q = hd_new_array(a, int8_t, (size_t)elems + 1);
     quantise_weights(&v, elems);
     int wq = dequantised(x, n.in[1], "i8", HD_I8, v.q, &v, v.scale, v.axis);
-    int bq = whole ? quantise_bias(x, bias, &v, x->o->shift ? x->o->shift[node] : NULL) : -1;
+    const double *shift = x->o->shift ? x->o->shift[node] : NULL;
+    int bq = whole ? quantise_bias(x, bias, &v, shifted(x, a, n.in[0], &v, elems, shift)) : -1;
     g->nodes[node].in[1] = wq;
     if (bq >= 0) g->nodes[holder].in[slot] = bq;
     if (x->side[n.in[0]] >= 0) g->nodes[node].in[0] = x->side[n.in[0]];
@@ -434,7 +557,9 @@ hd_status hd_quant_apply(hd_ctx *ctx, hd_graph *g, const struct hd_quant_plan *p
                       hd_new_array(a, float, n),
                       hd_new_array(a, int, n),
                       hd_new_array(a, int, n),
-                      hd_new_array(a, int, n)};
+                      hd_new_array(a, int, n),
+                      hd_new_array(a, struct hd_entry *, n),
+                      hd_new_array(a, double, n)};
     for (size_t t = 0; t < n; t++) x.scale_const[t] = x.zero_const[t] = x.side[t] = -1;
     hd_status s = make_scales(&x, a);
     for (size_t t = 0; s == HD_OK && t < plan->n_tensors; t++) {

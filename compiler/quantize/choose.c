@@ -444,6 +444,47 @@ static const char *function(struct chooser *c, int node) {
     return NULL;
 }
 
+/* An integer operation reads t whatever made it, or what is moved from t. */
+static bool is_wanted(const struct chooser *c, int t) {
+    int user[16];
+    size_t n = hd_graph_users(c->g, t, user, 16);
+    for (size_t i = 0; i < n && i < 16; i++) {
+        const struct hd_node *u = &c->g->nodes[user[i]];
+        if (c->keep && c->keep[user[i]]) continue;
+        if (hd_quant_weights(c->g, user[i]) >= 0 || hd_quant_ready(c->g, user[i]) >= 0 ||
+            u->op == HD_IR_layernorm || u->op == HD_IR_lstm || u->op == HD_IR_gru ||
+            u->op == HD_IR_rnn)
+            return true;
+        if (hd_qdq_moved_operands(u) && u->n_out == 1 && is_wanted(c, u->out[0])) return true;
+    }
+    return false;
+}
+
+/* A factor and summand of an input (entry.c): the last of a chain makes integers, by the
+ * quantisation of the input. False: node is none of these. */
+static bool enters(struct chooser *c, hd_arena *a, int node) {
+    const hd_graph *g = c->g;
+    const struct hd_node *n = &g->nodes[node];
+    struct hd_entry e;
+    if (n->n_out != 1 || !hd_quant_entry(g, a, n->out[0], &e)) return false;
+    for (int i = 0; i < n->n_in; i++) {
+        int p = n->in[i] < 0 ? -1 : g->tensors[n->in[i]].producer;
+        if (p >= 0 && c->p->why[p]) return false; /* kept in float */
+    }
+    int end = n->out[0];
+    for (int u; (u = hd_graph_only_user(g, end)) >= 0 && !(c->keep && c->keep[u]);) {
+        if (g->nodes[u].n_out != 1 || !hd_quant_entry(g, a, g->nodes[u].out[0], &e)) break;
+        end = g->nodes[u].out[0];
+    }
+    if (hd_graph_is_output(g, end) || !is_wanted(c, end)) return false;
+    c->p->why[node] = NULL;
+    if (end == n->out[0]) {
+        make(c, node, end);
+        c->p->entry[end] = true;
+    }
+    return true;
+}
+
 /* Integers that the file has already. */
 static const char *dequantised(struct chooser *c, int node) {
     struct hd_qparam p;
@@ -453,7 +494,7 @@ static const char *dequantised(struct chooser *c, int node) {
     return NULL;
 }
 
-static const char *choose(struct chooser *c, int node) {
+static const char *choose(struct chooser *c, hd_arena *a, int node) {
     const struct hd_node *n = &c->g->nodes[node];
     int n_moved = hd_qdq_moved_operands(n);
     bool product = n->op == HD_IR_conv || n->op == HD_IR_convtranspose || n->op == HD_IR_gemm ||
@@ -462,6 +503,7 @@ static const char *choose(struct chooser *c, int node) {
     if (n->op == HD_IR_dequantize) return dequantised(c, node);
     if (c->keep && c->keep[node]) return c->keep[node];
     if (c->logs[node]) return "a logarithm reads it, and needs more than 8 bits";
+    if (enters(c, a, node)) return NULL;
     bool weighs = hd_quant_weights(c->g, node) >= 0 || hd_quant_ready(c->g, node) >= 0;
     if (weighs && c->g->tensors[n->out[0]].known) {
         layer(c, node);
@@ -486,45 +528,6 @@ static const char *choose(struct chooser *c, int node) {
     return "it has no integer form";
 }
 
-/* Its integer operation takes and gives int16; of leakyrelu the float one, which rounds once. */
-static bool takes_wide(const hd_graph *g, int node) {
-    const struct hd_node *n = &g->nodes[node];
-    switch (n->op) {
-    case HD_IR_conv:
-    case HD_IR_convtranspose:
-    case HD_IR_gemm:
-    case HD_IR_matmul:
-        return hd_quant_weights(g, node) >= 0;
-    case HD_IR_add:
-    case HD_IR_sub:
-    case HD_IR_mul:
-    case HD_IR_avgpool:
-    case HD_IR_relu:
-    case HD_IR_clip:
-    case HD_IR_leakyrelu:
-        return true;
-    default:
-        return hd_qdq_moved_operands(n) > 0;
-    }
-}
-
-/* Groups of activations that could be int16: not those whose scale the file gives. */
-static void find_wide(const hd_graph *g, struct hd_quant_plan *p) {
-    for (size_t t = 0; t < p->n_tensors; t++)
-        if (p->observe[t]) p->may_be_wide[p->group[t]] = p->like[p->group[t]] < 0;
-    for (size_t i = 0; i < p->n_nodes; i++) {
-        const struct hd_node *n = &g->nodes[i];
-        if (n->dead || p->why[i] || takes_wide(g, (int)i)) continue;
-        for (int k = 0; k < n->n_in; k++)
-            if (n->in[k] >= 0) p->may_be_wide[p->group[n->in[k]]] = false;
-        for (int k = 0; k < n->n_out; k++)
-            if (n->out[k] >= 0) p->may_be_wide[p->group[n->out[k]]] = false;
-        if (p->layer[i]) p->may_be_wide[p->group[p->result[i]]] = false;
-    }
-    for (size_t t = 0; t < p->n_tensors; t++)
-        if (p->given[t] || p->centred[t]) p->may_be_wide[p->group[t]] = false;
-}
-
 /* The plan, with those states as integers that are not in `floats`. */
 static void plan_once(hd_arena *a, const hd_graph *g, const char *const *keep, const bool *floats,
                       struct hd_quant_plan *out) {
@@ -538,6 +541,7 @@ static void plan_once(hd_arena *a, const hd_graph *g, const char *const *keep, c
                               .side = hd_new_array(a, bool, g->n_tensors + 1),
                               .group = hd_new_array(a, int, g->n_tensors + 1),
                               .given = hd_new_array(a, bool, g->n_tensors + 1),
+                              .entry = hd_new_array(a, bool, g->n_tensors + 1),
                               .like = hd_new_array(a, int, g->n_tensors + 1),
                               .centred = hd_new_array(a, bool, g->n_tensors + 1),
                               .may_be_wide = hd_new_array(a, bool, g->n_tensors + 1),
@@ -561,7 +565,7 @@ static void plan_once(hd_arena *a, const hd_graph *g, const char *const *keep, c
         if (p.made[x]) share(&c, x, g->outputs[g->n_outputs - i]);
     }
     for (size_t i = 0; i < n; i++)
-        if (p.why[order[i]] == undecided) p.why[order[i]] = choose(&c, order[i]);
+        if (p.why[order[i]] == undecided) p.why[order[i]] = choose(&c, a, order[i]);
     for (size_t i = 0; i < g->n_nodes; i++)
         if (p.why[i]) p.doubt[i] = NULL;
     for (size_t i = 0; i < g->n_tensors; i++) {
@@ -570,7 +574,7 @@ static void plan_once(hd_arena *a, const hd_graph *g, const char *const *keep, c
         int q = p.observe[i] ? quantised(g, (int)i) : -1;
         if (q >= 0) p.like[p.group[i]] = q;
     }
-    find_wide(g, &p);
+    hd_quant_find_wide(g, &p);
     hd_ctx_destroy(c.ctx);
     *out = p;
 }

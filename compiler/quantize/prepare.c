@@ -181,12 +181,12 @@ static bool absorb_factor(hd_graph *g, hd_arena *a, int node) {
     return true;
 }
 
-/* alpha and beta of a gemm with constant operands. */
-static void plain_gemm(hd_graph *g, hd_arena *a, int node) {
+/* alpha and beta of a gemm with constant operands; false: it has none, or stays. */
+static bool plain_gemm(hd_graph *g, hd_arena *a, int node) {
     const struct hd_node n = g->nodes[node];
     float alpha = hd_attr_float(&n, "alpha", 1), beta = hd_attr_float(&n, "beta", 1);
     int c = n.n_in > 2 ? n.in[2] : -1;
-    if ((alpha == 1.0f && beta == 1.0f) || !f32(g, n.in[1]) || (c >= 0 && !f32(g, c))) return;
+    if ((alpha == 1.0f && beta == 1.0f) || !f32(g, n.in[1]) || (c >= 0 && !f32(g, c))) return false;
     int64_t rows = g->tensors[n.in[1]].dim[0];
     double *factor = hd_new_array(a, double, (size_t)rows + 1), b = (double)beta;
     for (int64_t i = 0; i < rows; i++) factor[i] = (double)alpha;
@@ -197,11 +197,12 @@ static void plain_gemm(hd_graph *g, hd_arena *a, int node) {
         for (int64_t i = 0; i < outer; i++) betas[i] = b;
         if (g->tensors[c].rank) c = scaled_weights(g, c, 0, betas);
     }
-    if (w < 0 || (n.n_in > 2 && n.in[2] >= 0 && c < 0)) return;
+    if (w < 0 || (n.n_in > 2 && n.in[2] >= 0 && c < 0)) return false;
     replace(g, node, w, c, n.out[0]);
     int id = (int)g->n_nodes - 1;
     hd_attr_set_float(g, id, "alpha", 1);
     hd_attr_set_float(g, id, "beta", 1);
+    return true;
 }
 
 /* Layers without a bias get one, which can be shifted. */
@@ -289,6 +290,35 @@ static bool reads(const struct hd_node *n, const bool *of, size_t n_tensors) {
     return false;
 }
 
+/* What is in front of and behind layers, of a graph before it changes. */
+struct around {
+    const bool *behind, *ahead; /* per tensor */
+    size_t n_tensors;
+};
+
+/* Forms without integers as forms that have them; true: a factor or summand went into a layer. New
+ * nodes are seen by their number. */
+static bool rewrite(hd_graph *g, hd_arena *a, int node, const struct around *r) {
+    const struct hd_node *n = &g->nodes[node];
+    if (n->op == HD_IR_gemm && plain_gemm(g, a, node)) return true;
+    if (hd_quant_mask_as_sum(g, node) || hd_quant_extreme(g, node)) return false;
+    if (n->op == HD_IR_lrn && hd_quant_lrn(g, node)) return false;
+    if (n->op == HD_IR_batchnorm && reads(n, r->behind, r->n_tensors) &&
+        hd_quant_rows_batchnorm(g, a, node))
+        return false;
+    bool inside = n->n_out == 1 && (size_t)n->out[0] < r->n_tensors && r->ahead[n->out[0]] &&
+                  reads(n, r->behind, r->n_tensors);
+    if (inside && (hd_quant_moments(g, node) || hd_quant_reduction(g, node))) return false;
+    bool instance = n->op == HD_IR_instancenorm || n->op == HD_IR_groupnorm;
+    if (instance && hd_quant_instance(g, node)) return false;
+    if (n->op == HD_IR_layernorm && hd_quant_volume_norm(g, node)) return false;
+    if (hd_quant_short_sum(g, node) || hd_reduce_as_window(g, node, true)) return false;
+    if (n->op == HD_IR_matmul) return absorb_factor(g, a, node);
+    if (n->op != HD_IR_conv && n->op != HD_IR_convtranspose && n->op != HD_IR_gemm) return false;
+    int next = hd_graph_only_user(g, n->out[0]);
+    return next >= 0 && (absorb(g, a, node, next) || hd_quant_ready_absorb(g, a, node, next));
+}
+
 hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
     TRY(hd_quant_widen(ctx, g));
     TRY(hd_pass_run(ctx, g, "fold"));
@@ -302,41 +332,19 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
     bool changed = true;
     hd_status s = HD_OK;
     while (changed && s == HD_OK) {
-        size_t n_nodes = g->n_nodes, n_tensors = g->n_tensors;
+        size_t n_nodes = g->n_nodes;
         int *order = hd_new_array(a, int, n_nodes + 1);
         size_t n = hd_graph_order(g, order);
-        const bool *behind = hd_quant_behind_layers(g, a, order, n),
-                   *ahead = hd_quant_ahead_of_layers(g, a, order, n);
+        const struct around r = {hd_quant_behind_layers(g, a, order, n),
+                                 hd_quant_ahead_of_layers(g, a, order, n), g->n_tensors};
+        bool absorbed = false;
         changed = false;
         s = fold_constants(ctx, g, order, n);
-        for (size_t i = 0; i < n && s == HD_OK; i++) {
-            const struct hd_node *nd = &g->nodes[order[i]];
-            if (nd->dead) continue;
-            if (nd->op == HD_IR_gemm) plain_gemm(g, a, order[i]);
-            if (nd->dead || hd_quant_mask_as_sum(g, order[i]) || hd_quant_extreme(g, order[i]))
-                continue;
-            if (nd->op == HD_IR_lrn && hd_quant_lrn(g, order[i])) continue;
-            if (nd->op == HD_IR_batchnorm && reads(nd, behind, n_tensors) &&
-                hd_quant_rows_batchnorm(g, a, order[i]))
-                continue;
-            bool inside = nd->n_out == 1 && (size_t)nd->out[0] < n_tensors && ahead[nd->out[0]] &&
-                          reads(nd, behind, n_tensors);
-            if (inside && (hd_quant_moments(g, order[i]) || hd_quant_reduction(g, order[i])))
-                continue;
-            bool instance = nd->op == HD_IR_instancenorm || nd->op == HD_IR_groupnorm;
-            if (instance && hd_quant_instance(g, order[i])) continue;
-            if (nd->op == HD_IR_layernorm && hd_quant_volume_norm(g, order[i])) continue;
-            if (hd_quant_short_sum(g, order[i]) || hd_reduce_as_window(g, order[i], true)) continue;
-            if (nd->dead) continue;
-            if (nd->op == HD_IR_matmul) changed = absorb_factor(g, a, order[i]) || changed;
-            if (nd->op != HD_IR_conv && nd->op != HD_IR_convtranspose && nd->op != HD_IR_gemm)
-                continue;
-            int next = hd_graph_only_user(g, nd->out[0]);
-            if (next >= 0)
-                changed = absorb(g, a, order[i], next) ||
-                          hd_quant_ready_absorb(g, a, order[i], next) || changed;
-        }
-        changed = changed || g->n_nodes != n_nodes;
+        for (size_t i = 0; i < n && s == HD_OK && !changed; i++)
+            changed = !g->nodes[order[i]].dead && hd_quant_entry_moves(g, a, order[i]);
+        for (size_t i = 0; i < n && s == HD_OK && !changed; i++)
+            if (!g->nodes[order[i]].dead) absorbed = rewrite(g, a, order[i], &r) || absorbed;
+        changed = changed || absorbed || g->n_nodes != n_nodes;
         if (!changed && s == HD_OK) changed = hd_quant_canonical(g, a, NULL);
         if (changed && s == HD_OK) s = hd_graph_infer(ctx, g); /* shapes of what is new */
     }

@@ -38,6 +38,7 @@ struct hd_quant_plan {
     bool *side;                /* per tensor: float, and integers for those nodes that want them */
     int *group;                /* per tensor: one of those that share scale and zero point */
     bool *given;               /* per tensor: dequantised by the file: made, with its own scale */
+    bool *entry;               /* per tensor: made by the quantisation of an input (entry.c) */
     int *like;                 /* per group: a quantize whose scale it takes; -1 = none */
     bool *centred;             /* per tensor: zero point 0 where the range has two sides */
     bool *may_be_wide;         /* per group: all that makes or reads it as integers takes int16 */
@@ -85,6 +86,9 @@ bool hd_quant_mask_as_sum(hd_graph *g, int node);
  * *out is the arena's. */
 void hd_quant_choose(hd_arena *a, const hd_graph *g, const char *const *keep,
                      struct hd_quant_plan *out);
+
+/* wide.c: may_be_wide of a plan that has all else. Not groups whose scale the file gives. */
+void hd_quant_find_wide(const hd_graph *g, struct hd_quant_plan *p);
 
 /* ---- ranges ---- */
 

@@ -4,7 +4,7 @@ A protobuf message is a row of (field number, value): int = varint, bytes or str
 """
 import struct
 
-FLOAT, INT32, INT64, BOOL, FLOAT16 = 1, 6, 7, 9, 10
+FLOAT, UINT8, INT32, INT64, BOOL, FLOAT16 = 1, 2, 6, 7, 9, 10
 
 
 def varint(v):

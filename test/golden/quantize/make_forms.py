@@ -2,7 +2,8 @@
 """Networks that the quantiser reads in forms of their own: half.onnx has float16 weights, branch.onnx
 an If of two convolutions, batch.onnx an open batch; in wide.onnx a large tensor
 comes to a small one and is taken off again, so that their sum needs more than 8 bits; doubt.onnx has a root of squares that
-8 bits hold, and a reciprocal that they do not. Run in this folder; standard library only."""
+8 bits hold, and a reciprocal that they do not. Inputs that come in as images do: bytes.onnx reads pixels of
+bytes less 127.5, mean.onnx the same with a mean and deviation for each channel, order.onnx floats with these, blue first. Run in this folder; standard library only."""
 import struct
 import sys
 
@@ -23,7 +24,34 @@ def branch(name, weight):
     return subgraph(f"{name}_branch", graph(body, [], [value(name, None)], name=name))
 
 
+def layer(x, pads):
+    """A convolution of three channels; its tensors are `taps`."""
+    return [node("Conv", [x, "w", "b"], ["c"], "conv", ints("pads", *[pads] * 4)), node("Relu", ["c"], ["y"], "relu")]
+
+
+def words(*v):
+    return struct.pack(f"<{len(v)}q", *v)
+
+
+taps = [tensor("w", (4, 3, 3, 3), floats(*weights(108, 0.125))), tensor("b", (4,), floats(*weights(4, 0.5)))]
+pixels = node("Cast", ["x"], ["f"], "cast", number("to", FLOAT))
+turn = ints("perm", 0, 3, 1, 2)
+
 forms = {
+    "bytes": model([node("Transpose", ["x"], ["t"], "turn", turn), node("Cast", ["t"], ["f"], "cast", number("to", FLOAT)),
+                    node("Sub", ["f", "mean"], ["s"], "sub"), node("Div", ["s", "by"], ["n"], "div"), *layer("n", 1)],
+                   [value("x", 1, 6, 6, 3, type=UINT8)], [value("y", None)],
+                   [tensor("mean", (), floats(127.5)), tensor("by", (), floats(127.5)), *taps]),
+    "mean": model([pixels, node("Sub", ["f", "mean"], ["s"], "sub"), node("Div", ["s", "by"], ["n"], "div"),
+                   node("Transpose", ["n"], ["t"], "turn", turn), *layer("t", 1)],
+                  [value("x", 1, 6, 6, 3, type=UINT8)], [value("y", None)],
+                  [tensor("mean", (3,), floats(124, 116, 104)), tensor("by", (3,), floats(58, 57, 56)), *taps]),
+    "order": model([node("Slice", ["x", "at", "to", "axis", "step"], ["r"], "blue_first"),
+                    node("Sub", ["r", "mean"], ["s"], "sub"), node("Mul", ["s", "by"], ["n"], "mul"), *layer("n", 1)],
+                   [value("x", 1, 3, 6, 6)], [value("y", None)],
+                   [tensor("mean", (1, 3, 1, 1), floats(.125, .25, .5)), tensor("by", (3, 1, 1), floats(2, 3, 4)),
+                    tensor("at", (1,), words(-1), INT64), tensor("to", (1,), words(-9), INT64),
+                    tensor("axis", (1,), words(1), INT64), tensor("step", (1,), words(-1), INT64), *taps]),
     "half": model([node("Conv", ["x", "w"], ["c"], "conv"), node("Relu", ["c"], ["y"], "relu")],
                   [value("x", 1, 2, 4, 4, type=FLOAT16)], [value("y", None, type=FLOAT16)],
                   [tensor("w", (3, 2, 1, 1), halves(*weights(6, 0.25)), FLOAT16)]),
