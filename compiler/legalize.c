@@ -34,10 +34,24 @@ hd_status hd_legalize(hd_ctx *ctx, hd_graph *g) {
     return passes(ctx, g, rest);
 }
 
+/* A model has no constants among its values that come out: a step makes each. */
+static void make_outputs(hd_graph *g) {
+    for (size_t i = 0; i < g->n_outputs; i++) {
+        int t = g->outputs[i];
+        const struct hd_tensor c = g->tensors[t];
+        if (!c.data) continue;
+        int y = hd_graph_tensor(g, c.name, c.dtype, c.rank, c.dim);
+        hd_graph_swap_tensor_names(g, t, y);
+        hd_graph_node(g, HD_IR_identity, c.name, 1, &t, 1, &y);
+        g->outputs[i] = y;
+    }
+}
+
 hd_status hd_prepare(hd_ctx *ctx, hd_graph *g) {
     static const char *const list[] = {"shrink", "rows",   "images",  "blocks",   "shuffle", "gaps",
                                        "narrow", "phases", "columns", "separate", "loaded",  NULL};
     TRY(passes(ctx, g, list));
+    make_outputs(g);
     return hd_graph_verify(ctx, g);
 }
 

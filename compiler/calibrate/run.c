@@ -194,6 +194,8 @@ void quantize_progress(struct job *j, const char *what) {
 
 /* ---- calibration ---- */
 
+enum { PART_BYTES = 256 << 20 }; /* of values that are outputs of one run, or wait to be compared */
+
 static void start_stats(struct job *j) {
     const hd_graph *g = j->ref;
     j->stats = hd_new_array(j->a, struct hd_quant_stats, j->plan.n_tensors + 1);
@@ -220,7 +222,7 @@ static hd_status calibration_round(struct job *j, struct runner *r, bool countin
         quantize_progress(j, counting ? "histograms" : "ranges");
         hd_status s = runner_run(j, r, a, i, &in);
         for (size_t k = 0; s == HD_OK && k < j->ref->n_inputs; k++)
-            if (in[k] && j->plan.observe[j->ref->inputs[k]])
+            if (in[k] && r->wanted[j->ref->inputs[k]])
                 observe(j, r->ref, j->ref->inputs[k], in[k], counting);
         for (int k = 0; s == HD_OK && k < r->m->n_outputs; k++)
             if (r->tensor[k] >= 0) observe(j, r->ref, r->tensor[k], r->out[k], counting);
@@ -230,27 +232,50 @@ static hd_status calibration_round(struct job *j, struct runner *r, bool countin
     return HD_OK;
 }
 
-hd_status calibrate(struct job *j) {
+/* The next of the tensors `of` whose values together take PART_BYTES, one at least, as `part`;
+ * false: none is left. */
+static bool next_part(const struct job *j, const bool *of, bool *part, size_t *from) {
+    size_t bytes = 0;
+    bool any = false;
+    memset(part, 0, j->plan.n_tensors * sizeof *part);
+    for (; *from < j->plan.n_tensors; ++*from) {
+        if (!of[*from]) continue;
+        bytes += hd_tensor_bytes(&j->ref->tensors[*from]);
+        if (any && bytes > PART_BYTES) break;
+        part[*from] = any = true;
+    }
+    return any;
+}
+
+/* Ranges, and histograms where they are asked for, of a part of the tensors. */
+static hd_status calibrate_part(struct job *j, const bool *part, bool histograms) {
     struct runner r;
-    bool histograms = j->o.range != HD_RANGE_MINMAX;
     hd_status s = HD_OK;
-    runner_open(&r, NET_FLOAT, j->plan.observe);
+    runner_open(&r, NET_FLOAT, part);
     if (!j->counted) s = open_form(j, &r, 0);
     if (!j->counted && s == HD_OK) s = hd_count_calibration(j->c, j->a, r.m, &j->data);
     j->counted = true;
-    j->total = j->done + j->data.n * (histograms ? 4 : 3) + 1;
-    start_stats(j);
     if (s == HD_OK) s = calibration_round(j, &r, false);
     for (size_t t = 0; s == HD_OK && histograms && t < j->plan.n_tensors; t++)
-        if (j->plan.observe[t]) j->stats[t].bins = hd_new_array(j->a, uint64_t, HD_QUANT_BINS);
+        if (part[t]) j->stats[t].bins = hd_new_array(j->a, uint64_t, HD_QUANT_BINS);
     if (s == HD_OK && histograms) s = calibration_round(j, &r, true);
     runner_close(&r);
     return s;
 }
 
-/* ---- errors ---- */
+hd_status calibrate(struct job *j) {
+    bool *part = hd_new_array(j->a, bool, j->plan.n_tensors + 1),
+         histograms = j->o.range != HD_RANGE_MINMAX;
+    int parts = 0;
+    for (size_t from = 0; next_part(j, j->plan.observe, part, &from);) parts++;
+    j->total = j->done + j->data.n * ((histograms ? 2 : 1) * parts + 2) + 1;
+    start_stats(j);
+    for (size_t from = 0; next_part(j, j->plan.observe, part, &from);)
+        TRY(calibrate_part(j, part, histograms));
+    return HD_OK;
+}
 
-enum { COMPARE_BYTES = 256 << 20 }; /* of results of layers that wait to be compared */
+/* ---- errors ---- */
 
 struct layer_run { /* of one network on some data sets */
     hd_arena *a;
@@ -310,11 +335,11 @@ static void keep_outputs(struct layer_run *r, const struct runner *run, struct s
 
 /* Results of the layers of a network for data sets first .. last - 1. Inputs are those of `like`,
  * NULL = those of the data, which are kept. */
-static hd_status layer_outputs(struct job *j, enum network kind, int first, int last,
-                               const struct layer_run *like, struct layer_run *r) {
+static hd_status layer_outputs(struct job *j, enum network kind, const bool *part, int first,
+                               int last, const struct layer_run *like, struct layer_run *r) {
     struct runner run;
     hd_status s = HD_OK;
-    runner_open(&run, kind, j->plan.made);
+    runner_open(&run, kind, part);
     r->in = hd_new_array(r->a, const void **, (size_t)(last - first) + 1);
     r->set = hd_new_array(r->a, struct set_run, (size_t)(last - first) + 1);
     for (int i = 0; s == HD_OK && i < last - first; i++) {
@@ -340,22 +365,28 @@ static void add_errors(struct job *j, const struct layer_run *ref, const struct 
 }
 
 /* The networks run in turn, a few sets at a time, so that only one is in memory. */
-hd_status compare_layers(struct job *j) {
+static hd_status compare_part(struct job *j, const bool *part) {
     size_t each = 1;
     for (size_t t = 0; t < j->plan.n_tensors; t++)
-        if (j->plan.made[t]) each += hd_tensor_bytes(&j->ref->tensors[t]);
-    size_t fit = COMPARE_BYTES / each;
+        if (part[t]) each += hd_tensor_bytes(&j->ref->tensors[t]);
+    size_t fit = PART_BYTES / each;
     int step = fit < 1 ? 1 : fit > (size_t)j->data.n ? j->data.n : (int)fit;
     for (int i = 0; i < j->data.n; i += step) {
         int last = i + step < j->data.n ? i + step : j->data.n;
         hd_arena *a = hd_arena_create();
         struct layer_run ref = {.a = a}, got = {.a = a};
-        hd_status s = layer_outputs(j, NET_FLOAT, i, last, NULL, &ref);
-        if (s == HD_OK) s = layer_outputs(j, NET_REWRITTEN, i, last, &ref, &got);
+        hd_status s = layer_outputs(j, NET_FLOAT, part, i, last, NULL, &ref);
+        if (s == HD_OK) s = layer_outputs(j, NET_REWRITTEN, part, i, last, &ref, &got);
         if (s == HD_OK) add_errors(j, &ref, &got, last - i);
         hd_arena_destroy(a);
         TRY(s);
     }
+    return HD_OK;
+}
+
+hd_status compare_layers(struct job *j) {
+    bool *part = hd_new_array(j->a, bool, j->plan.n_tensors + 1);
+    for (size_t from = 0; next_part(j, j->plan.made, part, &from);) TRY(compare_part(j, part));
     return HD_OK;
 }
 

@@ -47,12 +47,13 @@ hd_status import_Slice(struct hd_importer *m, const struct hd_onnx_node *n) {
     return hd_onnx_done(m, hd_onnx_emit(m, n, HD_IR_slice, 5, in));
 }
 
-/* Attributes below opset 11. */
+/* Attributes below opset 11; in opset 1 pads were paddings. */
 hd_status import_Pad(struct hd_importer *m, const struct hd_onnx_node *n) {
     static const char *const attrs[] = {"mode", NULL};
     int in[4] = {hd_onnx_in(m, n, 0), hd_onnx_ints_in(m, n, 1, "pads"), hd_onnx_in(m, n, 2),
                  hd_onnx_in(m, n, 3)};
     double value = (double)hd_onnx_float(n, "value", 0);
+    if (in[1] < 0) in[1] = hd_onnx_ints_in(m, n, 1, "paddings");
     if (in[1] < 0) return hd_onnx_bad(m, n, HD_INVALID, "pads are missing");
     if (in[2] < 0 && value != 0) TRY(hd_onnx_const_like(m, n, "value", value, in[0], &in[2]));
     int id = hd_onnx_emit(m, n, HD_IR_pad, 4, in);
