@@ -14,6 +14,8 @@
 #include "compiler/ir/move.h"
 #include "compiler/pass/pass.h"
 
+enum { WINDOW_MOST = 4096 }; /* elements that a convolution reduces at once */
+
 struct reduction {
     hd_graph *g;
     int node;
@@ -154,6 +156,19 @@ static int weights(struct reduction *r, int rank, const int64_t *dim) {
     return y;
 }
 
+/* The mean of pixels, then that of channels: one window of both would be too large. */
+static bool in_two(struct reduction *r, int x, int sp, const int64_t *kernel, const int64_t *dim) {
+    int64_t one = 1, axis = 1, between[HD_MAX_RANK];
+    memcpy(between, dim, sizeof between);
+    between[1] = r->g->tensors[x].dim[1];
+    int t = tensor(r, "pixels", sp + 2, between), out = result(r, sp + 2, dim);
+    int id = hd_graph_node(r->g, HD_IR_avgpool, r->g->tensors[t].name, 1, &x, 1, &t);
+    hd_attr_set_ints(r->g, id, "kernel_shape", sp, kernel);
+    int in[2] = {t, hd_graph_const(r->g, "axes", HD_I64, 1, &one, &axis)};
+    finish(r, HD_IR_reducemean, 2, in, out);
+    return true;
+}
+
 /* x is an image [N,C,..]; images are not reduced. */
 static bool as_window(struct reduction *r, int x) {
     const struct hd_tensor t = r->g->tensors[x];
@@ -167,8 +182,10 @@ static bool as_window(struct reduction *r, int x) {
         if (kernel[i] > 1) dim[i + 2] = 1;
     }
     bool pool = !channels && (r->mean || r->max);
-    if (!pool && r->pools_only) return false;
     if (channels) dim[1] = 1;
+    if (channels && r->mean && r->pools_only && r->count > WINDOW_MOST && r->count > t.dim[1])
+        return in_two(r, x, sp, kernel, dim);
+    if (!pool && r->pools_only) return false;
     int64_t wdim[HD_MAX_RANK] = {dim[1], channels ? t.dim[1] : 1};
     memcpy(wdim + 2, kernel, (size_t)sp * sizeof *kernel);
     int in[2] = {x, pool ? -1 : weights(r, t.rank, wdim)}, out = result(r, t.rank, dim);
@@ -246,8 +263,40 @@ bool hd_reduce_fits(const hd_graph *g, int node) {
     return is_middle(&r);
 }
 
+/* The elements of t, or their squares, in the order that they had in front of a transpose; -1:
+ * there is none. */
+static int unturned(hd_graph *g, int t) {
+    const struct hd_node *n = g->tensors[t].producer < 0 ? NULL : &g->nodes[g->tensors[t].producer];
+    if (n && n->op == HD_IR_transpose) return n->in[0];
+    if (!n || n->op != HD_IR_mul || n->in[0] != n->in[1]) return -1;
+    int x = unturned(g, n->in[0]);
+    if (x < 0) return -1;
+    const struct hd_tensor shape = g->tensors[x];
+    int y = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.unturned", g->tensors[t].name), HD_F32,
+                            shape.rank, shape.dim);
+    hd_graph_node(g, HD_IR_mul, g->tensors[y].name, 2, (int[]){x, x}, 1, &y);
+    return y;
+}
+
+/* Over all dimensions the order of elements does not matter. */
+static void skip_transposes(hd_graph *g, int node) {
+    const struct hd_node n = g->nodes[node];
+    if (hd_tensor_elems(&g->tensors[n.out[0]]) != 1 || !hd_attr_int(&n, "keepdims", 1) ||
+        n.n_in != 2)
+        return;
+    int x = unturned(g, n.in[0]);
+    if (x < 0) return;
+    int64_t rank = g->tensors[x].rank, axes[HD_MAX_RANK];
+    for (int d = 0; d < rank; d++) axes[d] = d;
+    g->nodes[node].in[0] = x;
+    g->nodes[node].in[1] = hd_graph_const(g, "axes", HD_I64, 1, &rank, axes);
+}
+
 bool hd_reduce_as_window(hd_graph *g, int node, bool pools_only) {
     struct reduction r;
+    if (!open_reduction(g, node, &r)) return false;
+    skip_transposes(g, node);
+    open_reduction(g, node, &r);
     if (!open_reduction(g, node, &r)) return false;
     r.g = g, r.pools_only = pools_only;
     if (!r.set) { /* of one element each */
