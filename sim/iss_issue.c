@@ -201,6 +201,8 @@ static bool hand_over(hd_iss *iss, enum hd_unit u) {
                                       iss->now + 1,
                                       iss->total.count[u].stall_sem - f->stall_sem};
     if (!nop && !hd_iss_engine_start(iss, u, slot)) return false;
+    if (!nop && u == HD_UNIT_vx && iss->probe && iss->probe->wrote)
+        iss->probe->wrote(iss->probe->user, f->fly[slot].tag, f->fly[slot].pc);
     if (f->f_n) { /* completions come in order */
         uint64_t before = f->fly[(slot + HD_N_ops_in_flight - 1) % HD_N_ops_in_flight].done;
         if (before != HD_NEVER && f->fly[slot].done <= before) f->fly[slot].done = before + 1;

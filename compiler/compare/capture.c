@@ -1,6 +1,7 @@
 /* What an operation has written is copied when it ends: whatever takes its place must wait for its
- * last reader, which waits for that end. The whole result is no place to look at: its first rows
- * may be read and gone before the last ones are written. */
+ * last reader, which waits for that end. Another operation of VX does not wait for it, so VX tells
+ * when it has written. The whole result is no place to look at: its first rows may be read and gone
+ * before the last ones are written. */
 #include "compiler/compare/capture.h"
 
 #include <stdlib.h>
@@ -188,30 +189,44 @@ static void finish(struct hd_capture *x, int place) {
     x->shadow[place] = NULL;
 }
 
-static void op_ended(void *user, const struct hd_op_record *r) {
-    struct hd_capture *x = user;
+/* What the operation at pc, of layer `tag`, has written. */
+static void take(struct hd_capture *x, uint16_t tag, uint32_t pc) {
     struct hd_probe_state state;
     bool looked = false;
-    if (r->unit == HD_UNIT_seq || r->tag >= x->m->n_layers) return;
-    if (r->unit == HD_UNIT_vx) take_rows(x, r->pc);
     const struct written *w =
-        x->n_written ? bsearch(&r->pc, x->written, x->n_written, sizeof *w, by_pc) : NULL;
-    bool last = x->left[r->tag] && !--x->left[r->tag];
+        x->n_written ? bsearch(&pc, x->written, x->n_written, sizeof *w, by_pc) : NULL;
+    bool last = x->left[tag] && !--x->left[tag];
     for (int i = 0; i < x->m->n_places; i++) {
         const struct hd_place *p = &x->m->places[i];
         if (p->layer < 0 || p->rolling || (!p->on_chip && !p->in_arena)) continue;
         if (x->layers && !x->layers[p->layer]) continue;
         /* parts of it may come from layers before its own */
-        if (w && p->first <= r->tag && r->tag <= p->layer &&
-            !take_written(x, w, i, &state, &looked))
+        if (w && p->first <= tag && tag <= p->layer && !take_written(x, w, i, &state, &looked))
             x->failed = true;
-        if (last && p->layer == r->tag) finish(x, i);
+        if (last && p->layer == tag) finish(x, i);
     }
+}
+
+static void vx_wrote(void *user, uint16_t tag, uint32_t pc) {
+    struct hd_capture *x = user;
+    x->early = true;
+    if (tag >= x->m->n_layers) return;
+    take_rows(x, pc);
+    take(x, tag, pc);
+}
+
+static void op_ended(void *user, const struct hd_op_record *r) {
+    struct hd_capture *x = user;
+    bool vx = r->unit == HD_UNIT_vx;
+    if (r->unit == HD_UNIT_seq || r->tag >= x->m->n_layers || (vx && x->early)) return;
+    if (vx) take_rows(x, r->pc);
+    take(x, r->tag, r->pc);
 }
 
 void hd_capture_init(struct hd_capture *x, const hd_model *m, const bool *layers) {
     *x = (struct hd_capture){.m = m, .layers = layers};
-    x->probe = (struct hd_probe){.user = x, .begin = begin, .op = op_ended, .looks = true};
+    x->probe = (struct hd_probe){
+        .user = x, .begin = begin, .op = op_ended, .wrote = vx_wrote, .looks = true};
     x->left = calloc((size_t)m->n_layers + 1, sizeof *x->left);
     x->row = calloc((size_t)m->n_places + 1, sizeof *x->row);
     x->dense = calloc((size_t)m->n_places + 1, sizeof *x->dense);

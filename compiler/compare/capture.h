@@ -24,6 +24,7 @@ struct hd_capture {
     uint8_t **shadow; /* per place: its bytes as far as they are written; NULL = none yet */
     uint32_t *left;   /* per layer: operations that have not ended yet */
     void **dense;     /* per place of the model: the last result, malloc'd; NULL = none was seen */
+    bool early;       /* the device tells when VX has written */
     bool failed;      /* no memory for one of them, or the device could not show it */
 };
 

@@ -71,7 +71,8 @@ static void end(void *user, uint64_t cycles, const struct hd_probe_state *state)
 
 struct hd_profile *hd_profile_create(hd_arena *a, const hd_model *m) {
     struct hd_profile *p = hd_new(a, struct hd_profile);
-    p->probe = (struct hd_probe){p, begin, op_ended, dram, end, false};
+    p->probe =
+        (struct hd_probe){.user = p, .begin = begin, .op = op_ended, .dram = dram, .end = end};
     p->a = a;
     p->m = m;
     p->step = -1;
@@ -103,6 +104,12 @@ static void join_op(void *user, const struct hd_op_record *r) {
         if (j->part[i]->op) j->part[i]->op(j->part[i]->user, r);
 }
 
+static void join_wrote(void *user, uint16_t tag, uint32_t pc) {
+    const struct joined *j = user;
+    for (int i = 0; i < j->n; i++)
+        if (j->part[i]->wrote) j->part[i]->wrote(j->part[i]->user, tag, pc);
+}
+
 static void join_dram(void *user, uint64_t cycle, bool write, uint32_t bytes) {
     const struct joined *j = user;
     for (int i = 0; i < j->n; i++)
@@ -123,7 +130,7 @@ const struct hd_probe *hd_probe_join(hd_arena *a, const struct hd_probe *const *
             j->part[j->n++] = probes[i];
         }
     if (j->n < 2) return j->n ? j->part[0] : NULL;
-    j->probe = (struct hd_probe){j, join_begin, join_op, join_dram, join_end, false};
+    j->probe = (struct hd_probe){j, join_begin, join_op, join_wrote, join_dram, join_end, false};
     for (int i = 0; i < j->n; i++) j->probe.looks = j->probe.looks || j->part[i]->looks;
     return &j->probe;
 }

@@ -171,7 +171,8 @@ struct hd_timeline *hd_timeline_create(hd_arena *a, const hd_model *m, const str
                                        const bool *layers) {
     uint64_t from = opt->trace.from, cycles = opt->trace.cycles;
     struct hd_timeline *t = hd_new(a, struct hd_timeline);
-    t->probe = (struct hd_probe){t, begin, op_ended, dram, end, false};
+    t->probe =
+        (struct hd_probe){.user = t, .begin = begin, .op = op_ended, .dram = dram, .end = end};
     t->a = a;
     t->m = m;
     t->from = from;

@@ -52,6 +52,9 @@ struct hd_probe { /* every function may be NULL */
     void (*begin)(void *user, int step, const uint32_t *program, size_t n_words,
                   const struct hd_probe_eye *eye);
     void (*op)(void *user, const struct hd_op_record *r); /* it ended; in order within its unit */
+    /* An operation of VX has written its results and has not ended; the next may have begun when it
+     * ends, and write where they are. A device that sees no difference does not call it. */
+    void (*wrote)(void *user, uint16_t tag, uint32_t pc);
     void (*dram)(void *user, uint64_t cycle, bool write, uint32_t bytes);
     void (*end)(void *user, uint64_t cycles, const struct hd_probe_state *state);
     bool looks; /* op() or end() read the memories. Else end's may be empty, and looking may fail */

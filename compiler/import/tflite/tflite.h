@@ -49,6 +49,7 @@ struct hd_tfl_op {
     const int *in, *out;
     uint32_t n_in, n_out;
     struct hd_fb_table options;
+    struct hd_fb_vector custom; /* options of a custom operation, bytes */
 };
 
 struct hd_tfl_graph {

@@ -5,6 +5,7 @@
 
 #include "compiler/import/tflite/tflite_ops.h"
 
+enum { CUSTOM = 32 }; /* BuiltinOperator of the schema */
 enum kind { OP, UNARY, BINARY, REDUCE };
 
 static const struct row {
@@ -17,20 +18,23 @@ static const struct row {
 } table[] = {
 #define TFL_OP(code, name, min_in, max_in, function)                                               \
     {code, #name, OP, min_in, max_in, hd_tfl_##function, HD_IR_OPS},
+#define TFL_CUSTOM(name, min_in, max_in, function)                                                 \
+    {CUSTOM, #name, OP, min_in, max_in, hd_tfl_##function, HD_IR_OPS},
 #define TFL_UNARY(code, name, op)  {code, #name, UNARY, 1, 1, NULL, HD_IR_##op},
 #define TFL_BINARY(code, name, op) {code, #name, BINARY, 2, 2, NULL, HD_IR_##op},
 #define TFL_REDUCE(code, name, op) {code, #name, REDUCE, 2, 2, NULL, HD_IR_##op},
 #include "compiler/import/tflite/tflite_ops.def"
 };
 
-static const struct row *row_of(int code) {
+static const struct row *row_of(const struct hd_tfl_op *op) {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].code == code) return &table[i];
+        if (table[i].code == op->code && (op->code != CUSTOM || !strcmp(table[i].name, op->name)))
+            return &table[i];
     return NULL;
 }
 
 static hd_status read_op(struct hd_tfl *m, struct hd_tfl_op *op) {
-    const struct row *r = row_of(op->code);
+    const struct row *r = row_of(op);
     m->op = op;
     op->node = op->n_out && op->out[0] >= 0 ? m->at->tensors[op->out[0]].name : "";
     if (!r)

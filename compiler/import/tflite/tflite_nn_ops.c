@@ -205,44 +205,50 @@ hd_status hd_tfl_conv3d(struct hd_tfl *m) {
     return finish_conv(m, id, y, -1, -1, hd_tfl_option(m, 4, 1, 0));
 }
 
-/* Operands: shape of the result, weights [M,h,w,C], x. */
-/* Where a transposed convolution ends: stride, padding, and what the result has more. */
-struct spread {
-    int64_t stride[2], pads[4], more[2];
+/* A transposed convolution: its operands, and what its options say. */
+struct transposed {
+    uint32_t x, bias; /* which operand; weights [M,h,w,C] are the second */
+    int64_t stride[2], activation, shape[4];
+    bool same;
 };
 
-static hd_status spread_of(struct hd_tfl *m, const struct hd_tensor *x, const int64_t *kernel,
-                           const int64_t *shape, struct spread *out) {
-    *out = (struct spread){.stride = {hd_tfl_option(m, 2, 4, 0), hd_tfl_option(m, 1, 4, 0)}};
+/* Where it ends: padding, and what the result has more. */
+struct spread {
+    int64_t pads[4], more[2];
+};
+
+static hd_status spread_of(struct hd_tfl *m, const struct transposed *t, const struct hd_tensor *x,
+                           const int64_t *kernel, struct spread *out) {
+    *out = (struct spread){0};
     for (int i = 0; i < 2; i++) { /* what the result lacks or has more of is padding */
-        int64_t stride = out->stride[i], full = (x->dim[2 + i] - 1) * stride + kernel[i],
-                over = full - shape[1 + i];
+        int64_t stride = t->stride[i], full = (x->dim[2 + i] - 1) * stride + kernel[i],
+                over = full - t->shape[1 + i];
         if (stride < 1 || full > INT32_MAX || over > kernel[i] || -over >= stride + kernel[i])
             return hd_tfl_bad(m, HD_INVALID, "a result of %lld does not fit a full one of %lld",
-                              (long long)shape[1 + i], (long long)full);
-        bool same = hd_tfl_option(m, 0, 1, 0) == SAME;
-        out->pads[i] = over > 0 && same ? over / 2 : 0;
+                              (long long)t->shape[1 + i], (long long)full);
+        out->pads[i] = over > 0 && t->same ? over / 2 : 0;
         out->pads[2 + i] = over > 0 ? over - out->pads[i] : 0;
         out->more[i] = over < 0 ? -over : 0;
     }
     return HD_OK;
 }
 
-static void set_spread(struct hd_tfl *m, int id, const int64_t *kernel, const struct spread *s) {
+static void set_spread(struct hd_tfl *m, int id, const int64_t *kernel, const struct transposed *t,
+                       const struct spread *s) {
     hd_attr_set_ints(m->g, id, "kernel_shape", 2, kernel);
-    hd_attr_set_ints(m->g, id, "strides", 2, s->stride);
+    hd_attr_set_ints(m->g, id, "strides", 2, t->stride);
     hd_attr_set_ints(m->g, id, "pads", 4, s->pads);
     hd_attr_set_ints(m->g, id, "output_padding", 2, s->more);
 }
 
 /* The sums of integers are exact in binary64. */
-static hd_status fixed_transpose_conv(struct hd_tfl *m, const int64_t *shape) {
-    struct hd_tfl_tensor *x = hd_tfl_in(m, 2), *w = hd_tfl_in(m, 1);
+static hd_status fixed_transpose_conv(struct hd_tfl *m, const struct transposed *t) {
+    struct hd_tfl_tensor *x = hd_tfl_in(m, t->x), *w = hd_tfl_in(m, 1);
     struct hd_tfl_sums sums = {.x = x,
                                .w = w,
-                               .bias = hd_tfl_in(m, 3),
+                               .bias = hd_tfl_in(m, t->bias),
                                .n = w->dim[0],
-                               .activation = hd_tfl_option(m, 3, 1, 0),
+                               .activation = t->activation,
                                .rounds = x->ir == HD_I16 ? HD_TFL_REDUCED : HD_TFL_TWICE};
     struct spread s;
     int raw[2], id, y;
@@ -250,38 +256,76 @@ static hd_status fixed_transpose_conv(struct hd_tfl *m, const int64_t *shape) {
     TRY(hd_tfl_raw(m, w, &raw[1]));
     TRY(hd_tfl_channels_first(m, raw[0], &raw[0]));
     TRY(hd_tfl_transpose(m, raw[1], 4, (int64_t[]){3, 0, 1, 2}, &raw[1]));
-    TRY(spread_of(m, &m->g->tensors[raw[0]], w->dim + 1, shape, &s));
+    TRY(spread_of(m, t, &m->g->tensors[raw[0]], w->dim + 1, &s));
     TRY(hd_tfl_integer_product(m, HD_IR_OPS, HD_IR_convtranspose, raw[0], raw[1], &sums, &id, &y));
-    set_spread(m, id, w->dim + 1, &s);
+    set_spread(m, id, w->dim + 1, t, &s);
     TRY(hd_tfl_done(m, id));
     TRY(hd_tfl_channels_last(m, y, &y));
     return hd_tfl_scaled(m, &sums, y);
 }
 
-hd_status hd_tfl_transpose_conv(struct hd_tfl *m) {
-    struct hd_tfl_tensor *y = hd_tfl_out(m, 0), *w = hd_tfl_in(m, 1);
-    int64_t shape[4], fused = hd_tfl_option(m, 3, 1, 0);
+static hd_status transposed(struct hd_tfl *m, const struct transposed *t) {
+    struct hd_tfl_tensor *x = hd_tfl_in(m, t->x), *w = hd_tfl_in(m, 1);
     struct spread s;
-    int in[3] = {-1, -1, -1}, n, v;
+    int in[3] = {-1, -1, -1}, v;
+    if (w->n_scales > 1 && w->axis != 0)
+        return hd_tfl_bad(m, HD_UNSUPPORTED, "weights with scales along axis %d", w->axis);
+    if (hd_tfl_is_fixed(m, x, w, t->activation)) return fixed_transpose_conv(m, t);
+    TRY(hd_tfl_real(m, x, &in[0]));
+    TRY(hd_tfl_channels_first(m, in[0], &in[0]));
+    TRY(hd_tfl_weights(m, 1, 4, (int64_t[]){3, 0, 1, 2}, 1, &in[1]));
+    TRY(hd_tfl_bias(m, t->bias, x, w, &in[2]));
+    TRY(spread_of(m, t, &m->g->tensors[in[0]], w->dim + 1, &s));
+    int id = hd_tfl_node(m, HD_IR_convtranspose, in[2] >= 0 ? 3 : 2, in, &v);
+    set_spread(m, id, w->dim + 1, t, &s);
+    return finish_conv(m, id, v, -1, -1, t->activation);
+}
+
+/* Operands: shape of the result, weights, x, bias. */
+hd_status hd_tfl_transpose_conv(struct hd_tfl *m) {
+    struct hd_tfl_tensor *y = hd_tfl_out(m, 0);
+    struct transposed t = {.x = 2,
+                           .bias = 3,
+                           .stride = {hd_tfl_option(m, 2, 4, 0), hd_tfl_option(m, 1, 4, 0)},
+                           .activation = hd_tfl_option(m, 3, 1, 0),
+                           .same = hd_tfl_option(m, 0, 1, 0) == SAME};
+    int n;
     TRY(hd_tfl_want(m, 1, 4));
     TRY(hd_tfl_want(m, 2, 4));
     if (hd_tfl_in(m, 0) && hd_tfl_in(m, 0)->data)
-        TRY(hd_tfl_int_list(m, 0, shape, 4, &n));
+        TRY(hd_tfl_int_list(m, 0, t.shape, 4, &n));
     else if (y && y->rank == 4) /* as the file says; the run may not say otherwise */
-        memcpy(shape, y->dim, sizeof shape);
+        memcpy(t.shape, y->dim, sizeof t.shape);
     else
         return hd_tfl_bad(m, HD_UNSUPPORTED, "the shape of its result depends on the run");
-    if (w->n_scales > 1 && w->axis != 0)
-        return hd_tfl_bad(m, HD_UNSUPPORTED, "weights with scales along axis %d", w->axis);
-    if (hd_tfl_is_fixed(m, hd_tfl_in(m, 2), w, fused)) return fixed_transpose_conv(m, shape);
-    TRY(hd_tfl_real(m, hd_tfl_in(m, 2), &in[0]));
-    TRY(hd_tfl_channels_first(m, in[0], &in[0]));
-    TRY(hd_tfl_weights(m, 1, 4, (int64_t[]){3, 0, 1, 2}, 1, &in[1]));
-    TRY(hd_tfl_bias(m, 3, hd_tfl_in(m, 2), w, &in[2]));
-    TRY(spread_of(m, &m->g->tensors[in[0]], w->dim + 1, shape, &s));
-    int id = hd_tfl_node(m, HD_IR_convtranspose, in[2] >= 0 ? 3 : 2, in, &v);
-    set_spread(m, id, w->dim + 1, &s);
-    return finish_conv(m, id, v, -1, -1, fused);
+    return transposed(m, &t);
+}
+
+/* Operands: x, weights, bias. Options are a struct of TFLite's C API, int32 each: padding (1 =
+ * same, 2 = valid), stride along the width, along the height. Source: MediaPipe,
+ * util/tflite/operations/transpose_conv_bias.cc. */
+hd_status hd_tfl_transpose_conv_bias(struct hd_tfl *m) {
+    const struct hd_fb_vector *v = &m->op->custom;
+    int32_t option[3]; /* little-endian, as the file */
+    TRY(hd_tfl_want(m, 0, 4));
+    TRY(hd_tfl_want(m, 1, 4));
+    if (v->n < sizeof option)
+        return hd_tfl_bad(m, HD_INVALID, "options of %u bytes, allowed at least 12", v->n);
+    memcpy(option, v->data, sizeof option);
+    if (option[0] != 1 && option[0] != 2)
+        return hd_tfl_bad(m, HD_INVALID, "padding %d, allowed 1 (same) and 2 (valid)", option[0]);
+    const struct hd_tfl_tensor *x = hd_tfl_in(m, 0), *w = hd_tfl_in(m, 1);
+    struct transposed t = {
+        .x = 0, .bias = 2, .stride = {option[2], option[1]}, .same = option[0] == 1};
+    t.shape[0] = x->dim[0], t.shape[3] = w->dim[0];
+    for (int i = 0; i < 2; i++) {
+        int64_t in = x->dim[1 + i], k = w->dim[1 + i];
+        if (t.stride[i] < 1 || in < 1 || k < 1)
+            return hd_tfl_bad(m, HD_INVALID, "stride %lld, allowed at least 1",
+                              (long long)t.stride[i]);
+        t.shape[1 + i] = t.same ? in * t.stride[i] : (in - 1) * t.stride[i] + k;
+    }
+    return transposed(m, &t);
 }
 
 /* ---- pools ---- */

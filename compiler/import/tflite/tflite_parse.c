@@ -162,6 +162,7 @@ static hd_status parse_op(struct hd_tfl *m, const struct hd_fb_table *table,
     op->in = int_list(m, table, 1, &op->n_in);
     op->out = int_list(m, table, 2, &op->n_out);
     op->options = hd_fb_table(&m->fb, table, 4);
+    op->custom = hd_fb_vector(&m->fb, table, 5, 1);
     TRY(check_tensors(m, g, "an operand", op->in, op->n_in));
     return check_tensors(m, g, "a result", op->out, op->n_out);
 }

@@ -45,6 +45,25 @@ save("variable", model(
     [([tensor("h", RESOURCE, [1]), tensor("c", F32, [2], 1)], [], [],
       [(0, [], [0], handle), (3, [0, 1], [], None)])]))
 
+# A transposed convolution as MediaPipe's custom operation, and as TFLite's own with a sum behind it: y - z = 0.
+spread = struct.pack("<54f", *[(i * 5 % 11 - 5) / 8 for i in range(54)])
+bias = struct.pack("<2f", 0.5, -1.25)
+
+
+def transposed(options):
+    return model(
+        [tensor("x", F32, [1, 3, 4, 3]), tensor("w", F32, [2, 3, 3, 3], 1), tensor("b", F32, [2], 2),
+         tensor("y", F32, [1, 6, 8, 2]), tensor("shape", I32, [4], 3), tensor("t", F32, [1, 6, 8, 2]),
+         tensor("z", F32, [1, 6, 8, 2]), tensor("d", F32, [1, 6, 8, 2])],
+        [0], [7],
+        [(0, [0, 1, 2], [3], None, options), (1, [4, 1, 0], [5], [N("b", 0), N("i", 2), N("i", 2)]),
+         (2, [5, 2], [6], None), (3, [3, 6], [7], None)],
+        [spread, bias, struct.pack("<4i", 1, 6, 8, 2)], ["Convolution2DTransposeBias", 67, 0, 41])
+
+
+save("custom", transposed(struct.pack("<3i", 1, 2, 2)))
+save("custom_short", transposed(bytes(8)))
+
 # Damaged: cut short, an offset out of the file, an operation that does not exist, a constant too short.
 save("cut", conv[:200])
 save("offset", b"\xff\xff\xff\x7f" + conv[4:])

@@ -86,10 +86,13 @@ def tensor(name, kind, shape, buffer=0, scale=None, zero=None, axis=0, variable=
 
 
 def model(tensors, inputs, outputs, ops, buffers, codes, more_graphs=()):
-    """ops: (code index, inputs, outputs, options or None)"""
+    """ops: (code index, inputs, outputs, options or None[, bytes of a custom operation]); codes: numbers, or names of
+    custom operations"""
     def graph(tensors, inputs, outputs, ops):
         return [tensors, V("i", inputs), V("i", outputs),
-                [[N("I", c), V("i", i), V("i", o), N("B", 1), opt] for c, i, o, opt in ops], "main"]
-    return build([N("I", 3), [[N("b", min(c, 127)), None, N("i", 1), N("i", c)] for c in codes],
+                [[N("I", c), V("i", i), V("i", o), N("B", 1), opt] + [V("B", list(b)) for b in custom]
+                 for c, i, o, opt, *custom in ops], "main"]
+    numbers = [(32, c) if isinstance(c, str) else (c, None) for c in codes]
+    return build([N("I", 3), [[N("b", min(c, 127)), name, N("i", 1), N("i", c)] for c, name in numbers],
                   [graph(tensors, inputs, outputs, ops)] + [graph(*g) for g in more_graphs], "made",
                   [[None]] + [[b] for b in buffers]])

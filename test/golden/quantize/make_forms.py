@@ -4,7 +4,7 @@ an If of two convolutions, batch.onnx an open batch; in wide.onnx a large tensor
 comes to a small one and is taken off again, so that their sum needs more than 8 bits; doubt.onnx has a root of squares that
 8 bits hold, and a reciprocal that they do not. Inputs that come in as images do: bytes.onnx reads pixels of
 bytes less 127.5, mean.onnx the same with a mean and deviation for each channel, order.onnx floats with these, blue first. whole.onnx takes means of a
-whole image and of its squares, channels last. Run in this folder; standard library only."""
+whole image and of its squares, channels last. blocks.onnx has the mean of a large image of few channels. Run in this folder; standard library only."""
 import struct
 import sys
 
@@ -52,6 +52,9 @@ forms = {
                     node("ReduceMean", ["q"], ["v"], "power", ints("axes", 1, 2, 3)), node("Add", ["c", "m"], ["a"], "moved"),
                     node("Add", ["a", "v"], ["y"], "more")],
                    [value("x", 1, 2, 32, 32)], [value("y", None)], [tensor("w1", (6, 2, 1, 1), floats(*weights(12, 0.25)))]),
+    "blocks": model([node("Conv", ["x", "w1"], ["c"], "conv"), node("GlobalAveragePool", ["c"], ["m"], "mean"),
+                     node("Sigmoid", ["m"], ["s"], "gate"), node("Mul", ["c", "s"], ["y"], "gated")],
+                    [value("x", 1, 2, 32, 32)], [value("y", None)], [tensor("w1", (6, 2, 1, 1), floats(*weights(12, 0.25)))]),
     "order": model([node("Slice", ["x", "at", "to", "axis", "step"], ["r"], "blue_first"),
                     node("Sub", ["r", "mean"], ["s"], "sub"), node("Mul", ["s", "by"], ["n"], "mul"), *layer("n", 1)],
                    [value("x", 1, 3, 6, 6)], [value("y", None)],
