@@ -50,6 +50,11 @@ struct hd_load_options {
     int n_sizes;
     const char *rounding; /* of integer layers of TensorFlow Lite: "float" (NULL), or "tflite", as
                              its kernels round, for devices golden and cpu (docs/formats.md) */
+    const struct hd_input_value { /* an input of an ONNX file that becomes a constant */
+        const char *name;
+        double value; /* of each element */
+    } * values;
+    int n_values;
 };
 HD_API hd_status hd_net_load_with(hd_ctx *ctx, const char *path, const struct hd_load_options *o,
                                   hd_net **out);

@@ -51,7 +51,8 @@ hd_status hd_net_around_take(hd_ctx *ctx, hd_graph *g, hd_net **out) {
 
 hd_status hd_net_load(hd_ctx *ctx, const char *path, const struct hd_io_info *sizes, int n_sizes,
                       hd_net **out) {
-    return hd_net_load_with(ctx, path, &(struct hd_load_options){sizes, n_sizes, NULL}, out);
+    return hd_net_load_with(ctx, path,
+                            &(struct hd_load_options){.sizes = sizes, .n_sizes = n_sizes}, out);
 }
 
 hd_status hd_net_load_with(hd_ctx *ctx, const char *path, const struct hd_load_options *o,
@@ -65,7 +66,14 @@ hd_status hd_net_load_with(hd_ctx *ctx, const char *path, const struct hd_load_o
         s[i] = (struct hd_shape_bind){.name = o->sizes[i].name, .rank = o->sizes[i].rank};
         memcpy(s[i].dim, o->sizes[i].dim, sizeof s[i].dim);
     }
-    struct hd_bind bind = {.shapes = s, .n_shapes = (size_t)o->n_sizes, .tflite_rounding = tflite};
+    struct hd_value_bind *v = hd_new_array(a, struct hd_value_bind, (size_t)o->n_values + 1);
+    for (int i = 0; i < o->n_values; i++)
+        v[i] = (struct hd_value_bind){o->values[i].name, o->values[i].value};
+    struct hd_bind bind = {.shapes = s,
+                           .n_shapes = (size_t)o->n_sizes,
+                           .values = v,
+                           .n_values = (size_t)o->n_values,
+                           .tflite_rounding = tflite};
     struct hd_cmd c = {.ctx = ctx};
     hd_graph *g = NULL;
     hd_status r = hd_model_path(&c, a, path, &path);

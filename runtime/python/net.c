@@ -32,6 +32,25 @@ static struct hd_io_info *sizes_of(PyObject *dict, int *out_n) {
     return NULL;
 }
 
+/* {name: number}; as sizes_of. */
+static struct hd_input_value *values_of(PyObject *dict, int *out_n) {
+    struct hd_input_value *list = PyMem_Calloc((size_t)PyDict_Size(dict) + 1, sizeof *list);
+    PyObject *key, *value;
+    Py_ssize_t pos = 0;
+    int n = 0;
+    if (!list) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    while (!PyErr_Occurred() && PyDict_Next(dict, &pos, &key, &value))
+        list[n++] =
+            (struct hd_input_value){PyUnicode_AsUTF8AndSize(key, NULL), PyFloat_AsDouble(value)};
+    *out_n = n;
+    if (!PyErr_Occurred()) return list;
+    PyMem_Free(list);
+    return NULL;
+}
+
 static PyObject *new_net(PyObject *module, struct ext_call *c, hd_status s, hd_net *net) {
     if (ext_end(c, s)) return ext_handle(module, EXT_NET, net, NULL);
     if (s == HD_OK) hd_net_destroy(net);
@@ -39,21 +58,23 @@ static PyObject *new_net(PyObject *module, struct ext_call *c, hd_status s, hd_n
 }
 
 static PyObject *load(PyObject *module, PyObject *args) {
-    PyObject *path, *dict;
-    const char *rounding;
-    int n = 0;
+    PyObject *path, *dict, *numbers, *result = NULL;
+    struct hd_load_options o = {0};
     hd_net *net = NULL;
     struct ext_call c;
-    if (!PyArg_ParseTuple(args, "O&Oz", PyUnicode_FSConverter, &path, &dict, &rounding))
+    if (!PyArg_ParseTuple(args, "O&O!zO!", PyUnicode_FSConverter, &path, &PyDict_Type, &dict,
+                          &o.rounding, &PyDict_Type, &numbers))
         return NULL;
-    struct hd_io_info *sizes = sizes_of(dict, &n);
-    PyObject *result = NULL;
-    if (sizes && ext_begin(&c, module, NULL)) {
-        const struct hd_load_options o = {sizes, n, rounding};
-        hd_status s = rounding ? hd_net_load_with(c.ctx, PyBytes_AsString(path), &o, &net)
-                               : hd_net_load(c.ctx, PyBytes_AsString(path), sizes, n, &net);
+    struct hd_io_info *sizes = sizes_of(dict, &o.n_sizes);
+    struct hd_input_value *values = sizes ? values_of(numbers, &o.n_values) : NULL;
+    o.sizes = sizes, o.values = values;
+    if (values && ext_begin(&c, module, NULL)) {
+        const char *at = PyBytes_AsString(path);
+        hd_status s = o.rounding || o.n_values ? hd_net_load_with(c.ctx, at, &o, &net)
+                                               : hd_net_load(c.ctx, at, sizes, o.n_sizes, &net);
         result = new_net(module, &c, s, net);
     }
+    PyMem_Free(values);
     PyMem_Free(sizes);
     Py_DECREF(path);
     return result;
@@ -185,7 +206,8 @@ static PyObject *nodes(PyObject *module, PyObject *o) {
 }
 
 PyMethodDef ext_net_methods[] = {
-    {"net_load", load, METH_VARARGS, "net_load(path, {name: sizes}): a network."},
+    {"net_load", load, METH_VARARGS,
+     "net_load(path, {name: sizes}, rounding, {name: number}): a network."},
     {"net_load_memory", load_memory, METH_VARARGS, "net_load_memory(data, name): a network."},
     {"net_parse", parse, METH_VARARGS, "net_parse(text, name): a network."},
     {"net_save", save, METH_VARARGS, "net_save(net, path)"},

@@ -189,6 +189,18 @@ def test_rounding():
         heddle.load(f"{case}/model.tflite", rounding="up")
 
 
+def test_values():
+    model = os.path.join(os.path.dirname(DIGITS), "../golden/import/models/if_run_time.onnx")
+    net = heddle.load(model, values={"c": 0})
+    assert [t.name for t in net.inputs] == ["x", "z"]
+    y = net.compile(host_only=True).run(np.float32([3, -4]), np.float32([2]), device="golden")["y"]
+    assert np.array_equal(y, [6, -8])
+    with pytest.raises(heddle.Error, match="nosuch"):
+        heddle.load(model, values={"nosuch": 1})
+    with pytest.raises(TypeError):
+        heddle.load(model, values={"c": "no"})
+
+
 def test_parts(digits, image):
     parts = digits.run(image, device="iss").parts
     assert {"iss", "golden"} == set(parts.column("device")) and sum(parts.column("nodes")) > 7

@@ -94,16 +94,17 @@ class Network:
         return f"<heddle.Network {self.name}: {ends(self.inputs)} -> {ends(self.outputs)}>"
 
 
-def load(path, sizes=None, *, rounding=None):
+def load(path, sizes=None, *, rounding=None, values=None):
     """Reads a network: a file of ONNX, TensorFlow Lite, Caffe or StableHLO, or a folder with one.
 
     sizes: of open dimensions, {input: shape} or {name of the dimension: size}. Without, the first
     dimension of an input is a batch of 1. rounding: of integer layers of TensorFlow Lite, "float"
-    or "tflite", which rounds as its kernels do, for devices golden and cpu.
+    or "tflite", which rounds as its kernels do, for devices golden and cpu. values: {input: number},
+    inputs of an ONNX file that become constants.
     """
     sizes = {name: size if isinstance(size, (list, tuple)) else (size,)
              for name, size in (sizes or {}).items()}
-    return Network(_heddle.net_load(path, sizes, rounding))
+    return Network(_heddle.net_load(path, sizes, rounding, dict(values or {})))
 
 
 def loads(data, name="model.onnx"):
