@@ -4,7 +4,7 @@
  *
  * The mean of a whole image is summed in the order of ONNX Runtime, four sums beside each other
  * (docs/numerics.md), so the vector unit waits for each of few channels. Pools of blocks do not
- * wait. What rounding blocks adds is far below a step: the mean is over many of them. */
+ * wait. The mean is over many blocks, so their rounding adds little. */
 #include "compiler/quantize/quantize.h"
 #include "runtime/base/num.h"
 
@@ -12,7 +12,8 @@ enum {
     LANES = 16,
     WAIT = 6,    /* cycles from one pixel to the next of a mean, at least */
     BEGIN = 200, /* of a pool */
-    BLOCK_MOST = 16
+    BLOCK_MOST = 16,
+    BLOCKS_LEAST = 16 /* of which a mean is: their rounding then adds 1 dB at most */
 };
 
 static int64_t cycles(int64_t pixels, int64_t words) {
@@ -33,7 +34,7 @@ bool hd_quant_block_mean(hd_graph *g, int node) {
     int64_t words = hd_ceil_div(x.dim[1], LANES), best = cycles(k[0] * k[1], words);
     for (int64_t h = 1; h <= BLOCK_MOST && h <= k[0]; h++)
         for (int64_t w = 1; w <= BLOCK_MOST && w <= k[1]; w++) {
-            if (k[0] % h || k[1] % w || h * w < 2 || h * w == k[0] * k[1]) continue;
+            if (k[0] % h || k[1] % w || h * w < 2 || k[0] * k[1] < BLOCKS_LEAST * h * w) continue;
             int64_t cost = BEGIN + k[0] * k[1] * words + cycles(k[0] * k[1] / h / w, words);
             if (cost < best) best = cost, block[0] = h, block[1] = w;
         }
