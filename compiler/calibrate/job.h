@@ -19,6 +19,7 @@ enum network {                /* of a job, for the shapes of one data set */
 struct runner {
     enum network kind;
     const bool *wanted;  /* per tensor of the job's ref; NULL = none */
+    bool alone;          /* nothing but what is wanted is computed */
     int form;            /* of the data set that it is open for; -1 = none */
     const hd_graph *ref; /* as job.ref, with these shapes */
     hd_graph *own;       /* it, unless it is job.ref */

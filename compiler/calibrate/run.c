@@ -63,7 +63,7 @@ static void close_form(struct runner *r) {
     hd_model_destroy(r->m);
     if (r->own) hd_graph_destroy(r->own);
     if (r->a) hd_arena_destroy(r->a);
-    runner_open(r, r->kind, r->wanted);
+    *r = (struct runner){.kind = r->kind, .wanted = r->wanted, .alone = r->alone, .form = -1};
 }
 
 void runner_close(struct runner *r) {
@@ -113,10 +113,12 @@ static hd_status network_for(struct job *j, struct runner *r, int i, hd_graph **
     return s;
 }
 
-/* What is wanted, as outputs in front of those that are the next states. */
+/* What is wanted, as outputs in front of those that are the next states; nothing else if that is
+ * all. */
 static void ask_for(const struct job *j, const struct runner *r, hd_graph *g) {
     size_t states = hd_graph_n_states(g), first = g->n_outputs - states;
     int *next = hd_dup(g->arena, g->outputs + first, states * sizeof *next);
+    if (r->alone && !states) g->n_outputs = first = 0;
     for (size_t t = 0; r->wanted && t < j->plan.n_tensors; t++) {
         int id = r->wanted[t] ? hd_tensor_by_name(g, j->ref->tensors[t].name) : -1;
         if (id >= 0 && !hd_graph_is_input(g, id) && !hd_graph_is_output(g, id))
@@ -135,7 +137,8 @@ static hd_status form_model(struct job *j, struct runner *r, int i) {
     r->ref = r->own ? r->own : j->ref;
     TRY(network_for(j, r, i, &g));
     ask_for(j, r, g);
-    hd_status s = hd_lower(j->c->ctx, g, &o, &r->m);
+    hd_status s = r->alone ? hd_opt_pass(j->c->ctx, g, "dce") : HD_OK;
+    if (s == HD_OK) s = hd_lower(j->c->ctx, g, &o, &r->m);
     hd_graph_destroy(g);
     return s;
 }

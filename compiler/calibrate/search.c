@@ -107,6 +107,7 @@ static hd_status run_means(struct job *j, enum network kind, const struct layers
     struct runner r;
     for (int i = 0; i < l->n; i++) wanted[l->sum[i]] |= !batch || l->batch[i] == batch;
     runner_open(&r, kind, wanted);
+    r.alone = true;
     hd_status s = HD_OK;
     for (int i = 0; i < l->n; i++) {
         if (!wanted[l->sum[i]]) continue;
