@@ -12,7 +12,7 @@ BOUND = "../shared/models/mlperf_ad_autoencoder_int8_qdq"  # by the port: bounds
 NETS = [BOUND if os.path.exists(BOUND) else "test/models/digits"]
 SMALL = {"k": "8,16,32", "n": "8,16,32", "xm_bytes": "32768,131072", "axi_bits": "64,128", "wm_bytes": "32768,262144", "vx_cycles": "1,2"}
 LARGE = {"k": "8,16,32,64", "n": "8,16,32,64", "xm_bytes": "32768,65536,131072,262144", "axi_bits": "64,128,256,512",
-         "wm_bytes": "65536,131072,262144,524288"}
+         "wm_bytes": "65536,131072,262144,524288", "vx_cycles": "1"}
 REST = {"am_bytes": "131072", "pm_bytes": "32768", "functions": "1"}
 ALONE = 8  # machines that are priced once more, each by a process of its own
 REMOVED = 200  # points that bounds removed, priced after all
