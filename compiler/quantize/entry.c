@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compiler/ir/move.h"
 #include "compiler/pass/qdq.h"
 #include "compiler/quantize/affine.h"
 
@@ -245,66 +246,63 @@ static bool sink(hd_graph *g, int m) {
 
 /* ---- channels in another order ---- */
 
+struct slice {
+    int64_t start, end, axis, step;
+};
+
+/* A slice along one axis by constants. */
+static bool slice_of(const hd_graph *g, const struct hd_node *n, struct slice *s) {
+    *s = (struct slice){.step = 1};
+    int64_t *const v[] = {&s->start, &s->end, &s->axis, &s->step};
+    if (n->op != HD_IR_slice || n->n_in < 4) return false;
+    for (int i = 1; i < n->n_in; i++)
+        if (n->in[i] >= 0 && hd_const_list(&g->tensors[n->in[i]], v[i - 1], 1) != 1) return false;
+    if (s->axis < 0) s->axis += g->tensors[n->in[0]].rank;
+    return n->in[3] >= 0;
+}
+
 /* Where piece t of a split or slice along an axis lies in *x; the count, 0 = it is no such. */
 static int64_t piece(const hd_graph *g, int t, int axis, int *x, int64_t *first, int64_t *step) {
     int p = g->tensors[t].producer;
     const struct hd_node *n = p < 0 ? NULL : &g->nodes[p];
-    if (!n || !g->tensors[t].known || !g->tensors[n->in[0]].known) return 0;
-    int rank = g->tensors[n->in[0]].rank;
-    int64_t length = g->tensors[n->in[0]].dim[axis], at = 0;
-    *x = n->in[0], *step = 1;
+    struct slice s;
+    *step = 1;
+    if (!n || !g->tensors[t].known) return 0;
     if (n->op == HD_IR_split) {
         int64_t along = hd_attr_int(n, "axis", 0);
-        if ((along < 0 ? along + rank : along) != axis) return 0;
-        for (int i = 0; i < n->n_out; i++) {
+        *x = n->in[0], *first = 0;
+        if ((along < 0 ? along + g->tensors[t].rank : along) != axis) return 0;
+        for (int i = 0; n->out[i] != t; i++) {
             if (n->out[i] < 0) return 0;
-            if (n->out[i] == t) *first = at;
-            at += g->tensors[n->out[i]].dim[axis];
+            *first += g->tensors[n->out[i]].dim[axis];
         }
         return g->tensors[t].dim[axis];
     }
-    if (n->op != HD_IR_slice || n->n_in < 4) return 0;
-    const int64_t *v[4] = {0}; /* starts, ends, axes, steps */
-    for (int i = 1; i < n->n_in && i < 5; i++) {
-        const struct hd_tensor *c = n->in[i] < 0 ? NULL : &g->tensors[n->in[i]];
-        if (c && (!c->data || c->dtype != HD_I64 || hd_tensor_elems(c) != 1)) return 0;
-        if (c) v[i - 1] = c->data;
-    }
-    if (!v[0] || !v[2] || (v[2][0] < 0 ? v[2][0] + rank : v[2][0]) != axis) return 0;
-    *step = v[3] ? v[3][0] : 1;
-    *first = v[0][0] < 0 ? v[0][0] + length : v[0][0];
-    if (*first >= length) *first = length - 1;
-    return *first < 0 ? 0 : g->tensors[t].dim[axis];
+    if (!slice_of(g, n, &s) || s.axis != axis || !g->tensors[n->in[0]].known) return 0;
+    *x = n->in[0], *step = s.step;
+    *first = hd_slice_start(s.start, s.step, g->tensors[*x].dim[axis]);
+    return g->tensors[t].dim[axis];
 }
 
 /* concat(pieces of x), or a slice backwards, as gather(x). */
 static bool as_gather(hd_graph *g, hd_arena *a, int node) {
     const struct hd_node n = g->nodes[node];
     const struct hd_tensor y = g->tensors[n.out[0]];
-    int axis = -1, from = -1, parts = n.op == HD_IR_concat ? n.n_in : 1;
-    if (n.n_out != 1 || !y.known) return false;
-    if (n.op == HD_IR_concat) {
-        axis = (int)hd_attr_int(&n, "axis", 0);
-        axis += axis < 0 ? y.rank : 0;
-    } else if (n.op == HD_IR_slice && n.n_in == 5 && n.in[3] >= 0) {
-        const struct hd_tensor *c = &g->tensors[n.in[3]];
-        if (!c->data || c->dtype != HD_I64 || hd_tensor_elems(c) != 1) return false;
-        axis = (int)*(const int64_t *)c->data;
-        axis += axis < 0 ? y.rank : 0;
-    }
-    if (axis < 0 || axis >= y.rank) return false;
+    struct slice s;
+    bool joins = n.op == HD_IR_concat, backwards = slice_of(g, &n, &s) && s.step == -1;
+    int from = -1;
+    if (!(joins || backwards) || !y.known) return false;
+    int axis = (int)(joins ? hd_attr_int(&n, "axis", 0) : s.axis);
+    axis += axis < 0 ? y.rank : 0;
     int64_t *index = hd_new_array(a, int64_t, (size_t)y.dim[axis] + 1), count = 0;
-    for (int i = 0; i < parts; i++) {
+    for (int i = 0; i < (joins ? n.n_in : 1); i++) {
         int x = -1;
-        int64_t first = 0, step = 1,
-                k = piece(g, parts > 1 ? n.in[i] : n.out[0], axis, &x, &first, &step);
+        int64_t first, step, k = piece(g, joins ? n.in[i] : n.out[0], axis, &x, &first, &step);
         if (!k || (from >= 0 && x != from)) return false;
-        if (n.op == HD_IR_slice && step != -1) return false;
         from = x;
         for (int64_t c = 0; c < k; c++) index[count++] = first + c * step;
     }
-    if (count != y.dim[axis] || count != g->tensors[from].dim[axis] || !from_input(g, from))
-        return false;
+    if (count != g->tensors[from].dim[axis] || !from_input(g, from)) return false;
     int in[2] = {from, hd_graph_const(g, "channels", HD_I64, 1, &count, index)}, out = n.out[0];
     hd_graph_kill(g, node);
     int id = hd_graph_node(g, HD_IR_gather, n.name, 2, in, 1, &out);
@@ -345,8 +343,9 @@ static bool absorb_gather(hd_graph *g, int node) {
         return false;
     int64_t count = picks(g, &g->nodes[p], &axis, &index), inner = 1;
     const struct hd_tensor w = g->tensors[n.in[1]];
+    if (!count) return false;
     int x = g->nodes[p].in[0];
-    if (!count || axis != 1 || count != g->tensors[x].dim[1] || !from_input(g, x)) return false;
+    if (axis != 1 || count != g->tensors[x].dim[1] || !from_input(g, x)) return false;
     for (int d = 2; d < w.rank; d++) inner *= w.dim[d];
     const float *v = w.data;
     float *out = hd_new_array(g->arena, float, (size_t)hd_tensor_elems(&w) + 1);

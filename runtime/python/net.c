@@ -3,16 +3,20 @@
 
 #include <string.h>
 
+/* Zeros for each item of a dict, of so many bytes. PyMem_Free frees them. */
+static void *list_of(PyObject *dict, size_t each) {
+    void *list = PyMem_Calloc((size_t)PyDict_Size(dict) + 1, each);
+    if (!list) PyErr_NoMemory();
+    return list;
+}
+
 /* {name: (size, ...)} as the library wants it; the names are the dict's. PyMem_Free frees it. */
 static struct hd_io_info *sizes_of(PyObject *dict, int *out_n) {
-    struct hd_io_info *list = PyMem_Calloc((size_t)PyDict_Size(dict) + 1, sizeof *list);
+    struct hd_io_info *list = list_of(dict, sizeof *list);
     PyObject *key, *value;
     Py_ssize_t pos = 0;
     int n = 0;
-    if (!list) {
-        PyErr_NoMemory();
-        return NULL;
-    }
+    if (!list) return NULL;
     while (!PyErr_Occurred() && PyDict_Next(dict, &pos, &key, &value)) {
         struct hd_io_info *s = &list[n++];
         Py_ssize_t rank = PySequence_Size(value);
@@ -34,14 +38,11 @@ static struct hd_io_info *sizes_of(PyObject *dict, int *out_n) {
 
 /* {name: number}; as sizes_of. */
 static struct hd_input_value *values_of(PyObject *dict, int *out_n) {
-    struct hd_input_value *list = PyMem_Calloc((size_t)PyDict_Size(dict) + 1, sizeof *list);
+    struct hd_input_value *list = list_of(dict, sizeof *list);
     PyObject *key, *value;
     Py_ssize_t pos = 0;
     int n = 0;
-    if (!list) {
-        PyErr_NoMemory();
-        return NULL;
-    }
+    if (!list) return NULL;
     while (!PyErr_Occurred() && PyDict_Next(dict, &pos, &key, &value))
         list[n++] =
             (struct hd_input_value){PyUnicode_AsUTF8AndSize(key, NULL), PyFloat_AsDouble(value)};

@@ -1,6 +1,6 @@
 # What comes before the first layer is part of the quantisation of the input. Bytes less 127.5 are integers already, with
 # the half step in the bias; a mean for each channel of bytes is a convolution; floats get a step for each channel, and
-# blue first is the order of weights.
+# blue first is the order of weights. Channels may come last.
 # RUN: heddle quantize test/golden/quantize/bytes.onnx -o /tmp/heddle_golden_bytes.onnx
 # RUN: heddle opt /tmp/heddle_golden_bytes.onnx
 # RUN: heddle compare /tmp/heddle_golden_bytes.onnx --device golden,iss
@@ -9,6 +9,8 @@
 # RUN: heddle quantize test/golden/quantize/order.onnx -o /tmp/heddle_golden_order.onnx
 # RUN: heddle opt /tmp/heddle_golden_order.onnx
 # RUN: heddle compare /tmp/heddle_golden_order.onnx --device golden,iss
+# RUN: heddle quantize test/golden/quantize/last.onnx -o /tmp/heddle_golden_last.onnx
+# RUN: heddle compare /tmp/heddle_golden_last.onnx --device golden,iss
 #= layer  op    result      from     to  SNR dB
 #= div    div   n.first  -0.9922      1    43.3
 #= conv   conv  y              0  3.982    47.0
@@ -91,4 +93,15 @@
 #= ok   n.first.q i8[1,3,6,6]
 #= ok   y.q i8[1,4,6,6], layer conv
 #= ok   y f32[1,4,6,6]
+#= golden,iss agree: 3 values compared, all bit-equal
+#= layer  op    result     from     to  SNR dB
+#= mul    mul   n.first  -5.999  2.249    45.4
+#= conv   conv  y             0  15.04    42.4
+#=
+#= output y: 42.4 dB
+#= 2 layers in integers, 0 nodes in float; calibrated with 4 random sets, seed 1: ranges are guesses; wrote /tmp/heddle_golden_last.onnx
+#= /tmp/heddle_golden_last.onnx, machine base, inputs: random, seed 1
+#= ok   n.q i8[1,3,20,20]
+#= ok   y.q i8[1,4,18,18], layer conv
+#= ok   y f32[1,4,18,18]
 #= golden,iss agree: 3 values compared, all bit-equal

@@ -3,7 +3,8 @@
 an If of two convolutions, batch.onnx an open batch; in wide.onnx a large tensor
 comes to a small one and is taken off again, so that their sum needs more than 8 bits; doubt.onnx has a root of squares that
 8 bits hold, and a reciprocal that they do not. Inputs that come in as images do: bytes.onnx reads pixels of
-bytes less 127.5, mean.onnx the same with a mean and deviation for each channel, order.onnx floats with these, blue first. whole.onnx takes means of a
+bytes less 127.5, mean.onnx the same with a mean and deviation for each channel, order.onnx floats with these, blue first; last.onnx has
+floats with channels last. whole.onnx takes means of a
 whole image and of its squares, channels last. blocks.onnx has the mean of a large image of few channels. Run in this folder; standard library only."""
 import struct
 import sys
@@ -47,6 +48,10 @@ forms = {
                    node("Transpose", ["n"], ["t"], "turn", turn), *layer("t", 1)],
                   [value("x", 1, 6, 6, 3, type=UINT8)], [value("y", None)],
                   [tensor("mean", (3,), floats(124, 116, 104)), tensor("by", (3,), floats(58, 57, 56)), *taps]),
+    "last": model([node("Transpose", ["x"], ["t"], "turn", turn), node("Sub", ["t", "mean"], ["s"], "sub"),
+                   node("Mul", ["s", "by"], ["n"], "mul"), *layer("n", 0)],
+                  [value("x", 1, 20, 20, 3)], [value("y", None)],
+                  [tensor("mean", (1, 3, 1, 1), floats(.125, .25, .5)), tensor("by", (3, 1, 1), floats(2, 3, 4)), *taps]),
     "whole": model([node("Conv", ["x", "w1"], ["c"], "conv"), node("Transpose", ["c"], ["t"], "turn", ints("perm", 0, 2, 3, 1)),
                     node("Mul", ["t", "t"], ["q"], "square"), node("ReduceMean", ["t"], ["m"], "mean", ints("axes", 1, 2, 3)),
                     node("ReduceMean", ["q"], ["v"], "power", ints("axes", 1, 2, 3)), node("Add", ["c", "m"], ["a"], "moved"),
