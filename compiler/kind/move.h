@@ -17,6 +17,7 @@ struct hd_transfer {
 struct hd_transfers {
     struct hd_transfer *list;
     size_t n, cap;
+    size_t neighbours; /* as many as there would be if only neighbours were joined */
     size_t *first; /* [images * rows + 1]: transfers of row r are first[r] .. first[r + 1] - 1 */
     bool holes;    /* some bytes come from no input: they are pad_value */
 };

@@ -13,6 +13,7 @@
 enum {
     ELEMENTS_MAX = 1 << 24, /* of operands together: indexes are kept for all of them */
     TRANSFERS_MAX = 1 << 15,
+    SHORT_RUN = 8, /* bytes: LX takes 4 cycles for a run */
     FILLED = 0, /* index of an element that comes from no operand; golden's own filling is 0, too */
 };
 
@@ -218,6 +219,7 @@ static void join(struct hd_lowering *lo, struct hd_transfers *m, size_t first, i
     size_t near = joined(list, n, 1, 0),
            far = pitch ? joined(pixels, n, HD_LAYER_INPUTS, pitch) : n;
     if (far < near) memcpy(list, pixels, far * sizeof *list);
+    m->neighbours += near;
     m->n = first + (far < near ? far : near);
 }
 
@@ -292,6 +294,14 @@ static double load_cycles(const struct hd_lowering *lo, const struct hd_transfer
         cycles += m->list[i].n1 * (beats > gap ? beats : gap);
     }
     return cycles;
+}
+
+/* More than there may be, or so many short runs that the host is done sooner. */
+static bool too_many(const struct hd_transfers *m) {
+    int64_t runs = 0, bytes = 0;
+    for (size_t i = 0; i < m->n; i++)
+        runs += m->list[i].n1, bytes += (int64_t)m->list[i].n1 * m->list[i].run;
+    return m->n > TRANSFERS_MAX || (m->neighbours > TRANSFERS_MAX && bytes < SHORT_RUN * runs);
 }
 
 /* How the transposed form cuts a row. The first two neighbours in the inputs are a pixel apart. */
@@ -381,7 +391,7 @@ hd_status hd_move_make(struct hd_lowering *lo, const struct hd_node *n, struct h
     }
     own->fills = own->plain.holes || y->c < y->cp >> y->wide;
     if (s == HD_OK) transpose(lo, &map, y, own);
-    if (s == HD_OK && own->plain.n > TRANSFERS_MAX) {
+    if (s == HD_OK && too_many(&own->plain)) {
         own->plain.first = NULL;
         if (!own->band)
             lo->too_big[l->node] = HD_REFUSE_N(transfers, TRANSFERS_MAX), s = HD_UNSUPPORTED;
