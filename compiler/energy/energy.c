@@ -26,6 +26,7 @@ static void add_mx(struct hd_work *w, const struct hd_machine *m, const struct h
         if (i >= nred) sums *= field(s, n[i]);
     }
     w->macs += all * m->k * m->n;
+    w->sums += all * m->n;
     w->xm += all * m->k;
     w->wm += all * m->k * m->n;
     w->am += sums * hd_am_word_bytes(m) * (1 + field(s, HD_F_mx_accumulate));
@@ -126,8 +127,9 @@ struct hd_work hd_work_of(const hd_model *m) {
 
 double hd_joules(const struct hd_energy_table *t, const struct hd_work *w, const struct hd_area *a,
                  double seconds) {
-    double pj = w->macs * t->mac_pj + w->lanes * t->lane_pj + w->xm * t->xm_pj + w->wm * t->wm_pj +
-                w->am * t->am_pj + w->pm * t->pm_pj + w->dram * (t->port_pj + t->dram_pj);
+    double pj = w->macs * t->mac_pj + w->sums * t->sum_pj + w->lanes * t->lane_pj +
+                w->xm * t->xm_pj + w->wm * t->wm_pj + w->am * t->am_pj + w->pm * t->pm_pj +
+                w->dram * (t->port_pj + t->dram_pj);
     double uw = a->lut * t->lut_uw + a->bram * t->bram_uw;
     return pj * 1e-12 + uw * 1e-6 * seconds;
 }

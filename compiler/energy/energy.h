@@ -9,6 +9,7 @@
 /* What the programs of a model do when they run once. Bytes: read and written. */
 struct hd_work {
     double macs;  /* multipliers that were clocked, those of padding too */
+    double sums;  /* sums of K products that were added to an accumulator */
     double lanes; /* iterations of lanes of VX */
     double xm, wm, am, pm, dram;
 };
