@@ -12,7 +12,7 @@ enum { WAYS_LEAST = 3 };         /* a network that was measured in fewer is no t
 
 struct tested {
     const char *network;
-    const struct hd_run_row *best, *chosen;
+    const struct hd_run_row *best, *chosen, *confirmed; /* by the model; once some were measured */
     int ways;
 };
 struct score {
@@ -31,21 +31,38 @@ static double times(const struct hd_run_row *r, const struct hd_run_row *best) {
     return a_sample(r) / a_sample(best);
 }
 
-/* Rows first.. of one network: the best, and the one that the model without them takes for it. */
-static void test_network(struct score *s, size_t first, size_t end) {
-    struct tested t = {.network = s->rows[first].network, .ways = (int)(end - first)};
-    struct hd_rates fit = {.rows = 0};
+/* The way that is expected to take least; NULL: nothing is known of any. */
+static const struct hd_run_row *fastest(const struct hd_run_row *rows, const struct hd_expected *of,
+                                        int n) {
     double least = INFINITY;
-    for (size_t i = first; i < end; i++) {
-        const struct hd_run_row *r = &s->rows[i];
-        double facts[HD_FACTS];
-        if (i == first || strcmp(r->kind, r[-1].kind))
-            fit = hd_rates_fit(s->rows, s->n, r->kind, t.network);
-        if (!t.best || a_sample(r) < a_sample(t.best)) t.best = r;
-        if (!fit.rows || !hd_facts_read(r->facts, facts)) continue;
-        double expected = hd_rates_seconds(&fit, facts) / r->samples;
-        if (expected < least) least = expected, t.chosen = r;
+    const struct hd_run_row *best = NULL;
+    for (int i = 0; i < n; i++) {
+        double seconds = hd_expected_seconds(of, n, i);
+        if (seconds < least) least = seconds, best = &rows[i];
     }
+    return best;
+}
+
+/* Rows first.. of one network: the best, the one that the model without them takes for it, and the
+ * choice once `most` that may be the best were measured. */
+static void test_network(struct score *s, size_t first, size_t end, int most) {
+    const struct hd_run_row *rows = &s->rows[first];
+    struct tested t = {.network = rows->network, .ways = (int)(end - first)};
+    struct hd_expected *of = hd_new_array(s->a, struct hd_expected, end - first);
+    struct hd_rates fit = {.rows = 0};
+    for (int i = 0; i < t.ways; i++) {
+        double facts[HD_FACTS];
+        if (!i || strcmp(rows[i].kind, rows[i - 1].kind))
+            fit = hd_rates_fit(s->rows, s->n, rows[i].kind, t.network);
+        if (!t.best || a_sample(&rows[i]) < a_sample(t.best)) t.best = &rows[i];
+        of[i] = (struct hd_expected){hd_way_family(s->a, rows[i].kind), INFINITY, fit.error, 0};
+        if (fit.rows && hd_facts_read(rows[i].facts, facts))
+            of[i].model = hd_rates_seconds(&fit, facts) / rows[i].samples;
+    }
+    t.chosen = fastest(rows, of, t.ways);
+    for (int k = 0, i; k < most && (i = hd_next_to_measure(of, t.ways)) >= 0; k++)
+        of[i].measured = a_sample(&rows[i]);
+    t.confirmed = fastest(rows, of, t.ways);
     if (t.ways >= WAYS_LEAST && t.chosen) *hd_push(s->a, s->of, s->n_of, s->cap_of) = t;
 }
 
@@ -70,6 +87,12 @@ struct answers { /* of one answer for each network */
     double logs, worst;
 };
 
+static void add_answer(const struct score *s, struct answers *x, double off) {
+    x->close += off <= CLOSE;
+    x->logs += log(off) / (double)s->n_of;
+    x->worst = fmax(x->worst, off);
+}
+
 /* What a network cannot run counts as its worst way. */
 static struct answers constant(const struct score *s, const struct hd_run_row *way) {
     struct answers x = {0, 0, 1};
@@ -80,9 +103,7 @@ static struct answers constant(const struct score *s, const struct hd_run_row *w
         for (size_t k = 0; !r && k < s->n; k++)
             if (!strcmp(s->rows[k].network, t->network))
                 off = fmax(off, times(&s->rows[k], t->best));
-        x.close += off <= CLOSE;
-        x.logs += log(off) / (double)s->n_of;
-        x.worst = fmax(x.worst, off);
+        add_answer(s, &x, off);
     }
     return x;
 }
@@ -118,43 +139,54 @@ static void put_summary(json_object *o, const char *key, const struct answers *x
     json_object_object_add(o, key, j);
 }
 
-static void print_networks(const struct score *s, struct answers *mine, FILE *out,
-                           json_object *list) {
+static void print_networks(const struct score *s, struct answers *model, struct answers *confirmed,
+                           FILE *out, json_object *list) {
     struct hd_table t;
-    hd_table_init(&t, "lrlrlr");
-    hd_table_cells(&t, (const char *[]){"network", "ways", "best", "ms a sample", "choice", "off"},
-                   6);
+    hd_table_init(&t, "lrlrlrlr");
+    hd_table_cells(&t,
+                   (const char *[]){"network", "ways", "best", "ms a sample", "by the model", "off",
+                                    "measured", "off"},
+                   8);
     for (size_t i = 0; i < s->n_of; i++) {
         const struct tested *x = &s->of[i];
-        double off = times(x->chosen, x->best);
+        double off = times(x->chosen, x->best), then = times(x->confirmed, x->best);
         json_object *j = json_object_new_object();
-        mine->close += off <= CLOSE;
-        mine->logs += log(off) / (double)s->n_of;
-        mine->worst = fmax(mine->worst, off);
+        add_answer(s, model, off);
+        add_answer(s, confirmed, then);
         hd_table_cell(&t, "%s", x->network);
         hd_table_cell(&t, "%d", x->ways);
         hd_table_cell(&t, "%s", way_text(s->a, x->best));
         hd_table_cell(&t, "%.4g", 1e3 * a_sample(x->best));
         hd_table_cell(&t, "%s", off > 1 ? way_text(s->a, x->chosen) : "the same");
         hd_table_cell(&t, "%+.0f %%", 100 * (off - 1));
+        hd_table_cell(&t, "%s", then > 1 ? way_text(s->a, x->confirmed) : "the same");
+        hd_table_cell(&t, "%+.0f %%", 100 * (then - 1));
         hd_json_str(j, "network", x->network);
         hd_json_int(j, "ways", x->ways);
         hd_json_str(j, "best", way_text(s->a, x->best));
         hd_json_str(j, "choice", way_text(s->a, x->chosen));
         hd_json_num(j, "ms", 1e3 * a_sample(x->best));
         hd_json_num(j, "off", off - 1);
+        hd_json_str(j, "measured_choice", way_text(s->a, x->confirmed));
+        hd_json_num(j, "measured_off", then - 1);
         json_object_array_add(list, j);
     }
     hd_table_print(&t, out);
 }
 
-static void print_score(struct score *s, FILE *out, json_object *o) {
-    struct answers mine = {0, 0, 1}, same;
+static void print_answers(FILE *out, const char *what, const struct answers *x) {
+    fprintf(out, "%s: %d; on average %.1f %% off, at most %.0f %%\n", what, x->close,
+            100 * (exp(x->logs) - 1), 100 * (x->worst - 1));
+}
+
+/* most: ways that are measured. */
+static void print_score(struct score *s, int most, FILE *out, json_object *o) {
+    struct answers model = {0, 0, 1}, confirmed = model, same;
     int winners, ways;
     json_object *list = json_object_new_array();
     for (size_t i = 0, end; i < s->n; i = end) {
         for (end = i; end < s->n && !strcmp(s->rows[end].network, s->rows[i].network);) end++;
-        test_network(s, i, end);
+        test_network(s, i, end, most);
     }
     json_object_object_add(o, "networks", list);
     if (!s->n_of) {
@@ -162,18 +194,18 @@ static void print_score(struct score *s, FILE *out, json_object *o) {
                 WAYS_LEAST);
         return;
     }
-    print_networks(s, &mine, out, list);
+    print_networks(s, &model, &confirmed, out, list);
     const struct hd_run_row *always = best_constant(s, &same, &winners, &ways);
-    fprintf(out,
-            "\n%zu networks, %d ways, %d of them the best of some\n"
-            "choices within %.0f %% of the best: %d; on average %.1f %% off, at most %.0f %%\n"
-            "always %s: %d; on average %.1f %% off, at most %.0f %%\n",
-            s->n_of, ways, winners, 100 * (CLOSE - 1), mine.close, 100 * (exp(mine.logs) - 1),
-            100 * (mine.worst - 1), way_text(s->a, always), same.close, 100 * (exp(same.logs) - 1),
-            100 * (same.worst - 1));
+    fprintf(out, "\n%zu networks, %d ways, %d of them the best of some; within %.0f %% of it:\n",
+            s->n_of, ways, winners, 100 * (CLOSE - 1));
+    print_answers(out, "choices of the model", &model);
+    print_answers(out, hd_sprintf(s->a, "choices with %d ways measured", most), &confirmed);
+    print_answers(out, hd_sprintf(s->a, "always %s", way_text(s->a, always)), &same);
     hd_json_int(o, "ways", ways);
     hd_json_int(o, "winners", winners);
-    put_summary(o, "choices", &mine, NULL);
+    hd_json_int(o, "measured_ways", most);
+    put_summary(o, "choices", &model, NULL);
+    put_summary(o, "measured_choices", &confirmed, NULL);
     put_summary(o, "constant", &same, way_text(s->a, always));
 }
 
@@ -198,7 +230,7 @@ hd_status hd_bench_keep_layer(struct hd_cmd *c, const char *name, hd_graph *g) {
         hd_model *m = NULL;
         if (!ways[i].int8 || ways[i].batch > 1) continue;
         s = hd_way_lower(c, g, &ways[i], &m);
-        if (s == HD_OK) s = hd_run_keep(c, a, name, m, "", &ways[i], db);
+        if (s == HD_OK) s = hd_run_keep(c, a, name, m, "", &ways[i], db, NULL);
         hd_model_destroy(m);
     }
     hd_schedules_close(db);
@@ -220,7 +252,8 @@ int hd_bench_choose(struct hd_cmd *c, char **models, int n) {
     int status = s == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
     json_object *o = json_object_new_object();
     hd_json_str(o, "schema", "heddle.bench.choose/1");
-    if (s == HD_OK) print_score(&score, hd_cmd_json_on_stdout(c) ? stderr : stdout, o);
+    if (s == HD_OK)
+        print_score(&score, c->opt.run.measure, hd_cmd_json_on_stdout(c) ? stderr : stdout, o);
     if (s == HD_OK && c->opt.json)
         status = hd_cmd_write_json(c, o);
     else

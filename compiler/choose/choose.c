@@ -10,8 +10,8 @@
 struct offer {
     const struct hd_way *way;
     double facts[HD_FACTS];
+    struct hd_expected expected;
     double seconds; /* a sample; infinite: nothing is known */
-    double error;   /* of the model; 0: it was measured */
     int rows;       /* that the model is fitted to */
     const char *why_not;
 };
@@ -38,23 +38,43 @@ static hd_status facts_of(struct hd_cmd *c, const struct hd_choice *net, struct 
     return hd_choice_facts(c, net, all[i].way, all[i].facts);
 }
 
-/* Measured before in this way, or by the model. */
+/* By the model, and as it was measured before in this way. */
 static void expect(hd_arena *a, const struct hd_choice *net, const struct hd_run_row *rows,
                    size_t n, struct offer *o) {
     const char *facts = hd_facts_text(a, o->facts);
-    o->seconds = INFINITY;
+    o->expected = (struct hd_expected){hd_way_family(a, o->way->kind), INFINITY, 1, 0};
     if (o->why_not) return;
     for (size_t i = 0; i < n; i++)
         if (!strcmp(rows[i].network, net->name) && !strcmp(rows[i].kind, o->way->kind) &&
-            !strcmp(rows[i].variant, o->way->variant) && !strcmp(rows[i].facts, facts)) {
-            o->seconds = rows[i].seconds / rows[i].samples;
-            return;
-        }
+            !strcmp(rows[i].variant, o->way->variant) && !strcmp(rows[i].facts, facts))
+            o->expected.measured = rows[i].seconds / rows[i].samples;
     struct hd_rates fit = hd_rates_fit(rows, n, o->way->kind, NULL);
     if (!fit.rows) return;
-    o->seconds = hd_rates_seconds(&fit, o->facts) / o->way->batch;
-    o->error = fit.error;
+    o->expected.model = hd_rates_seconds(&fit, o->facts) / o->way->batch;
+    o->expected.factor = fit.error;
     o->rows = fit.rows;
+}
+
+/* Runs the ways that may be the fastest, and says what each takes. A way that fails is none. */
+static hd_status measure(struct hd_cmd *c, hd_arena *a, const struct hd_choice *net,
+                         struct offer *all, int n) {
+    struct hd_expected *of = hd_new_array(a, struct hd_expected, (size_t)n + 1);
+    struct hd_schedules *db = NULL;
+    for (int i = 0; i < n; i++) of[i] = all[i].expected;
+    if (c->opt.run.measure) TRY(hd_schedules_open(c->ctx, c->opt.run.db, true, &db));
+    for (int k = 0, i; k < c->opt.run.measure && (i = hd_next_to_measure(of, n)) >= 0; k++) {
+        if (hd_choice_keep(c, a, net, all[i].way, db, &of[i].measured) != HD_OK) {
+            all[i].why_not = hd_strdup(a, hd_message(c->ctx));
+            of[i] = (struct hd_expected){of[i].family, INFINITY, 1, 0};
+        }
+        hd_clear(c->ctx);
+    }
+    hd_schedules_close(db);
+    for (int i = 0; i < n; i++) {
+        all[i].expected = of[i];
+        all[i].seconds = hd_expected_seconds(of, n, i);
+    }
+    return HD_OK;
 }
 
 /* What makes `heddle run` run it so. */
@@ -67,8 +87,10 @@ static const char *options_of(hd_arena *a, const struct hd_way *w) {
 
 static void print_offer(hd_arena *a, const struct offer *o, struct hd_table *t, json_object *list) {
     json_object *j = json_object_new_object();
-    const char *by =
-        o->error > 0 ? hd_sprintf(a, "%d runs, a factor of %.2f", o->rows, o->error) : "measured";
+    bool measured = o->expected.measured > 0;
+    const char *by = measured
+                         ? "measured"
+                         : hd_sprintf(a, "%d runs, a factor of %.2f", o->rows, o->expected.factor);
     hd_table_cell(t, "%s", options_of(a, o->way));
     hd_table_cell(t, "%s", o->way->int8 ? "int8" : "float");
     hd_table_cell(t, "%d", o->way->batch);
@@ -82,8 +104,8 @@ static void print_offer(hd_arena *a, const struct offer *o, struct hd_table *t, 
     hd_json_int(j, "threads", o->way->threads);
     hd_json_int(j, "batch", o->way->batch);
     hd_json_num(j, "ms", 1e3 * o->seconds);
-    hd_json_num(j, "factor", o->error > 0 ? o->error : 1);
-    hd_json_int(j, "runs", o->rows);
+    hd_json_num(j, "factor", measured ? 1 : o->expected.factor);
+    hd_json_int(j, "runs", measured ? 0 : o->rows);
     json_object_array_add(list, j);
 }
 
@@ -113,18 +135,23 @@ static hd_status print(struct hd_cmd *c, hd_arena *a, const struct hd_choice *ne
     return HD_OK;
 }
 
+/* Runs that the database has of this computer. */
+static hd_status read_runs(struct hd_cmd *c, hd_arena *a, struct hd_run_row **out, size_t *out_n) {
+    struct hd_schedules *db = NULL;
+    TRY(hd_schedules_open(c->ctx, c->opt.run.db, false, &db));
+    hd_status s = hd_runs_of(c->ctx, a, db, hd_this_computer(a), out, out_n);
+    hd_schedules_close(db);
+    return s;
+}
+
 static hd_status choose(struct hd_cmd *c, hd_arena *a, const char *folder, struct hd_choice *net,
                         json_object *o) {
     struct hd_way *ways = hd_new_array(a, struct hd_way, HD_WAYS);
-    struct hd_schedules *db = NULL;
     struct hd_run_row *rows = NULL;
     size_t n_rows = 0;
     int n;
     TRY(hd_ways_list(c, a, ways, &n));
-    TRY(hd_schedules_open(c->ctx, c->opt.run.db, false, &db));
-    hd_status s = hd_runs_of(c->ctx, a, db, hd_this_computer(a), &rows, &n_rows);
-    hd_schedules_close(db);
-    TRY(s);
+    TRY(read_runs(c, a, &rows, &n_rows));
     TRY(hd_choice_open(c, a, c->args[0], folder, net));
     struct offer *all = hd_new_array(a, struct offer, (size_t)n + 1);
     for (int i = 0; i < n; i++) {
@@ -133,6 +160,7 @@ static hd_status choose(struct hd_cmd *c, hd_arena *a, const char *folder, struc
         hd_clear(c->ctx);
         expect(a, net, rows, n_rows, &all[i]);
     }
+    TRY(measure(c, a, net, all, n));
     hd_cmd_progress_end(c);
     json_object *list = json_object_new_array();
     hd_json_str(o, "model", net->name);

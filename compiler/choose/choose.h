@@ -38,13 +38,18 @@ hd_status hd_choice_model(struct hd_cmd *c, const struct hd_choice *net, const s
                           hd_model **out);
 /* Of a legal graph, which is borrowed. */
 hd_status hd_way_lower(struct hd_cmd *c, hd_graph *g, const struct hd_way *way, hd_model **out);
-/* Measures it, and keeps it in the database. */
+/* Measures it, and keeps it in the database. out_seconds, of a sample: may be NULL. */
 hd_status hd_run_keep(struct hd_cmd *c, hd_arena *a, const char *network, const hd_model *m,
-                      const char *path, const struct hd_way *way, struct hd_schedules *db);
+                      const char *path, const struct hd_way *way, struct hd_schedules *db,
+                      double *out_seconds);
+hd_status hd_choice_keep(struct hd_cmd *c, hd_arena *a, const struct hd_choice *net,
+                         const struct hd_way *way, struct hd_schedules *db, double *out_seconds);
 /* The same for networks in every way that each can run. */
 hd_status hd_choices_keep(struct hd_cmd *c, hd_arena *a, const char *const *models, int n,
                           struct hd_schedules *db);
 const char *hd_this_computer(hd_arena *a);
+/* Device and precision of a kind of way. */
+const char *hd_way_family(hd_arena *a, const char *kind);
 
 /* How much work a model is: what the model of its time adds up. s: a session of a device that plans
  * graphs, whose plan counts, too; NULL = of a machine, whose host steps run golden. */
@@ -66,6 +71,18 @@ struct hd_rates {
 struct hd_rates hd_rates_fit(const struct hd_run_row *rows, size_t n, const char *kind,
                              const char *without);
 double hd_rates_seconds(const struct hd_rates *f, const double facts[HD_FACTS]);
+/* What a way takes, seconds of a sample: by the model (infinite: nothing is known), which is off by
+ * that factor on average; and measured, 0: it was not. Ways of a family, a device with a precision,
+ * are off alike. */
+struct hd_expected {
+    const char *family;
+    double model, factor, measured;
+};
+/* Measured; else by the model, times what those of its family that were measured are off. */
+double hd_expected_seconds(const struct hd_expected *of, int n, int i);
+/* The way to measure next: the one that takes least when it is better than expected by the square
+ * of its factor, unless one that was measured is faster than that. -1: no way may be faster. */
+int hd_next_to_measure(const struct hd_expected *of, int n);
 bool hd_facts_read(const char *text, double out[HD_FACTS]);
 
 int hd_choose(struct hd_cmd *c); /* the command; the exit status */

@@ -26,6 +26,32 @@ double hd_rates_seconds(const struct hd_rates *f, const double facts[HD_FACTS]) 
     return sum;
 }
 
+double hd_expected_seconds(const struct hd_expected *of, int n, int i) {
+    double off = 0;
+    int measured = 0;
+    if (of[i].measured > 0) return of[i].measured;
+    for (int k = 0; k < n; k++) {
+        if (of[k].measured <= 0 || !isfinite(of[k].model) || strcmp(of[k].family, of[i].family))
+            continue;
+        off += log(of[k].measured / of[k].model);
+        measured++;
+    }
+    return of[i].model * exp(measured ? off / measured : 0);
+}
+
+int hd_next_to_measure(const struct hd_expected *of, int n) {
+    double least = INFINITY;
+    int next = -1;
+    for (int i = 0; i < n; i++) {
+        double seconds = hd_expected_seconds(of, n, i);
+        if (of[i].measured <= 0) seconds /= of[i].factor * of[i].factor;
+        if (!(seconds < least)) continue;
+        least = seconds;
+        next = of[i].measured > 0 ? -1 : i;
+    }
+    return next;
+}
+
 static void descend(const struct sums *s, double share[HD_FACTS]) {
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0; i < HD_FACTS; i++) {

@@ -163,7 +163,8 @@ hd_status hd_choice_facts(struct hd_cmd *c, const struct hd_choice *net, const s
 }
 
 hd_status hd_run_keep(struct hd_cmd *c, hd_arena *a, const char *network, const hd_model *m,
-                      const char *path, const struct hd_way *way, struct hd_schedules *db) {
+                      const char *path, const struct hd_way *way, struct hd_schedules *db,
+                      double *out_seconds) {
     double seconds = 0, facts[HD_FACTS];
     hd_session *s = NULL;
     hd_status ok = open_session(c, m, way, &s);
@@ -178,19 +179,26 @@ hd_status hd_run_keep(struct hd_cmd *c, hd_arena *a, const char *network, const 
                                    .facts = hd_facts_text(a, facts),
                                    .samples = way->batch,
                                    .seconds = seconds};
+    if (out_seconds) *out_seconds = seconds / way->batch;
     return hd_runs_put(c->ctx, db, &row);
+}
+
+hd_status hd_choice_keep(struct hd_cmd *c, hd_arena *a, const struct hd_choice *net,
+                         const struct hd_way *way, struct hd_schedules *db, double *out_seconds) {
+    hd_model *m = NULL;
+    const char *path = way->int8 ? net->int8_path : net->float_path;
+    hd_cmd_progress(c, "%s: %s %s", net->name, way->kind, way->variant);
+    hd_status s = hd_choice_model(c, net, way, &m);
+    if (s == HD_OK) s = hd_run_keep(c, a, net->name, m, path, way, db, out_seconds);
+    hd_model_destroy(m);
+    return s;
 }
 
 static hd_status keep_net(struct hd_cmd *c, hd_arena *a, const struct hd_choice *net,
                           const struct hd_way *ways, int n, struct hd_schedules *db) {
     int ran = 0;
     for (int i = 0; i < n; i++) {
-        hd_model *m = NULL;
-        const char *path = ways[i].int8 ? net->int8_path : net->float_path;
-        hd_cmd_progress(c, "%s: %s %s", net->name, ways[i].kind, ways[i].variant);
-        hd_status s = hd_choice_model(c, net, &ways[i], &m);
-        if (s == HD_OK) s = hd_run_keep(c, a, net->name, m, path, &ways[i], db);
-        hd_model_destroy(m);
+        hd_status s = hd_choice_keep(c, a, net, &ways[i], db, NULL);
         ran += s == HD_OK;
         if (i + 1 == n && !ran) return hd_note(c->ctx, s, "no way runs %s", net->name);
         hd_clear(c->ctx); /* what cannot run that way is no candidate */

@@ -47,6 +47,11 @@ static void add(struct list *l, const struct hd_way *way, const char *machine) {
     }
 }
 
+const char *hd_way_family(hd_arena *a, const char *kind) {
+    const char *threads = strstr(kind, " threads=");
+    return hd_sprintf(a, "%.*s", (int)(threads ? threads - kind : (long)strlen(kind)), kind);
+}
+
 /* One thread, twice as many, ..; at last as many as there are processors. */
 static int threads_after(int threads, int most) {
     return threads == most ? most + 1 : threads * 2 > most ? most : threads * 2;

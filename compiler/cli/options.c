@@ -127,7 +127,7 @@ int cli_parse(struct hd_cmd *c, const struct cli_command *cmd, int argc, char **
         shorts[n_shorts++] = o->letter;
         if (o->arg) shorts[n_shorts++] = ':';
     }
-    c->opt = (struct hd_options){.device = cmd->device, .seed = 1, .repeat = 1};
+    c->opt = (struct hd_options){.device = cmd->device, .seed = 1, .repeat = 1, .run.measure = 6};
     opterr = 0;
     for (int k; (k = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
         if (k == ':') return hd_cmd_usage(c, "option %s needs a value", argv[optind - 1]);

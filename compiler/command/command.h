@@ -65,7 +65,7 @@ struct hd_run_choice { /* of devices that run */
     uint64_t max_cycles, part_cycles;
     const char *db, *memory, *load_state, *save_state, *prune, *only, *precision;
     bool blocks;
-    int seconds, batch; /* of tune; of choose */
+    int seconds, batch, measure; /* of tune; of choose */
     int steps;
 };
 

@@ -74,6 +74,26 @@ static void left_out(void **state) {
     hd_arena_destroy(a);
 }
 
+/* What was measured of a family moves the rest of it, and what cannot be the best is not measured.
+ */
+static void measured_ways(void **state) {
+    struct hd_expected of[] = {{"cpu float", 1.0, 1.2, 0},
+                               {"cpu float", 1.1, 1.2, 0},
+                               {"iss int8", 1.5, 1.01, 0},
+                               {"cpu int8", INFINITY, 1, 0}};
+    (void)state;
+    assert_int_equal(hd_next_to_measure(of, 4), 0);
+    of[0].measured = 2.0; /* twice as slow as expected, so will be the other one */
+    assert_true(fabs(hd_expected_seconds(of, 4, 1) - 2.2) < 1e-9);
+    assert_true(hd_expected_seconds(of, 4, 0) == 2.0 && hd_expected_seconds(of, 4, 2) == 1.5);
+    assert_true(isinf(hd_expected_seconds(of, 4, 3)));
+    assert_int_equal(hd_next_to_measure(of, 4), 2);
+    of[2].measured = 1.52; /* 2.2 / 1.2^2 is 1.528 */
+    assert_int_equal(hd_next_to_measure(of, 4), -1);
+    of[2].measured = 1.54;
+    assert_int_equal(hd_next_to_measure(of, 4), 1);
+}
+
 static void texts_are_read(void **state) {
     hd_arena *a = hd_arena_create();
     double facts[HD_FACTS], back[HD_FACTS];
@@ -135,9 +155,8 @@ static void work_is_counted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rates_come_back),
-        cmocka_unit_test(left_out),
-        cmocka_unit_test(texts_are_read),
+        cmocka_unit_test(rates_come_back), cmocka_unit_test(left_out),
+        cmocka_unit_test(measured_ways),   cmocka_unit_test(texts_are_read),
         cmocka_unit_test(work_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
