@@ -20,6 +20,8 @@
  *   quantize(lstm(dequantize(x), ..)), gru, rnn            -> qlstm, qgru, qrnn
  *   quantize(f(dequantize(x)))                             -> qtable, f any elementwise function
  *   move(dequantize(constant))                             -> dequantize(constant) (qdq_constant.c)
+ *   dequantize(quantize(dequantize(x))), x an input        -> dequantize(x), u8 for i8
+ *                                                             (qdq_bytes.c)
  *   clip(quantize(x))                                      -> quantize(clip(x)); clips of other
  *                                                             integers: qrescale (qdq_clip.c)
  *
@@ -364,6 +366,7 @@ static bool match_quantize(hd_ctx *ctx, hd_graph *g, int q) {
 hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g) {
     TRY(hd_qdq_move_constants(ctx, g));
     for (size_t i = 0, n = g->n_nodes; i < n; i++) hd_qdq_clip(g, (int)i);
+    hd_qdq_same_bytes(g);
     for (bool changed = true; changed;) {
         changed = false;
         size_t n = g->n_nodes; /* new nodes wait for the next round */

@@ -104,6 +104,9 @@ hd_status hd_qdq_move_constants(hd_ctx *ctx, hd_graph *g);
 /* The tensor that t is, moved by operations of one such operand. */
 int hd_qdq_behind_moves(const hd_graph *g, int t);
 
+/* An input of u8 that becomes i8 at once is read as it is (qdq_bytes.c). */
+void hd_qdq_same_bytes(hd_graph *g);
+
 /* Rewrites of one node; false when it does not match. See qdq.c. */
 bool hd_qdq_clip(hd_graph *g, int node);
 bool hd_qdq_push_down(hd_graph *g, int node);
