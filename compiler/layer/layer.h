@@ -174,6 +174,7 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     const int **lanes;        /* per graph tensor: hd_mtensor.lane */
     bool *shares;             /* per node: it moves nothing, its tensors share storage */
     bool *strides;            /* per node: only addressing, of products around it (bmm.c) */
+    bool *turns;              /* per node: a transpose at the border that moves nothing */
     bool *chained;            /* per node: a move that is part of the move behind it (move.c) */
     bool *joined;             /* per node: a table that is part of the layer in front (join.c) */
     bool *rows;               /* per graph tensor: hd_mtensor.rows */

@@ -134,6 +134,38 @@ static bool moves_at_border(const struct partition *p, int node) {
     return !from_machine || !to_machine;
 }
 
+/* A transpose that brings dimension `from` to place `to` of the others. */
+static bool brings(const hd_graph *g, const struct hd_node *n, int from, int to) {
+    int64_t perm[HD_MAX_RANK];
+    int rank = g->tensors[n->in[0]].rank;
+    if (hd_attr_ints(n, "perm", perm, HD_MAX_RANK, 0) != rank) return false;
+    for (int i = 0, next = 0; i < rank; i++) {
+        next += next == from;
+        if (perm[i] != (i == to ? from : next)) return false;
+        next += i != to;
+    }
+    return true;
+}
+
+/* A transpose at the border between channels first and last. The bytes of rows [..,C] lie as those
+ * of the image [N,C,..], so the machine has one of its tensors, and the value of the other one has
+ * another layout. */
+static void fold_turn(struct partition *p, int node) {
+    struct hd_lowering *lo = p->lo;
+    const struct hd_node *n = &lo->g->nodes[node];
+    int x = n->in[0], maker = lo->g->tensors[x].producer, last = lo->g->tensors[x].rank - 1;
+    bool in = all_users_on_machine(p, n->out[0], NULL) && hd_graph_only_user(lo->g, x) == node;
+    bool out = maker >= 0 && p->place[maker] == ON_MACHINE;
+    int inside = in ? n->out[0] : x, outside = in ? x : n->out[0];
+    struct hd_mtensor t;
+    if (in == out || last < 2 || !hd_machine_shape(lo, inside, &t)) return;
+    bool to_last = in == lo->rows[inside];
+    if (!brings(lo->g, n, to_last ? 1 : last, to_last ? last : 1)) return;
+    lo->rows[outside] = !lo->rows[inside];
+    p->place[node] = FOLDED;
+    lo->turns[node] = true;
+}
+
 /* The step of each node, as take_step() will find it; of two, even ones are the host's. */
 static int *count_steps(const struct partition *p) {
     const hd_graph *g = p->lo->g;
@@ -264,6 +296,9 @@ static void choose_places(struct partition *p) {
             any = true;
         }
     }
+    for (size_t i = 0; i < p->n_order; i++)
+        if (p->place[p->order[i]] == ON_HOST && g->nodes[p->order[i]].op == HD_IR_transpose)
+            fold_turn(p, p->order[i]);
     bool *machine = hd_new_array(p->lo->arena, bool, g->n_nodes + 1);
     for (size_t i = 0; i < p->n_order; i++)
         machine[p->order[i]] = p->place[p->order[i]] == ON_MACHINE;
@@ -297,7 +332,7 @@ static struct hd_pixels pixel_form(const struct partition *p, int tensor, int ch
     if (lo->g->tensors[tensor].dtype == HD_I16) return (struct hd_pixels){2 * whole, false};
     size_t n = hd_graph_users(lo->g, tensor, NULL, 0);
     int *users = hd_new_array(lo->arena, int, n ? n : 1);
-    if ((maker >= 0 && p->place[maker] != ON_HOST) ||
+    if ((maker >= 0 && p->place[maker] != ON_HOST && !lo->turns[maker]) ||
         !all_users_on_machine(p, tensor, packs_pixels))
         return (struct hd_pixels){whole, false};
     hd_graph_users(lo->g, tensor, users, n);
@@ -425,7 +460,9 @@ static hd_status add_folded(struct partition *p, int node) {
         for (int o = 0; o < n->n_out; o++) add_mtensor(p, n->out[o]);
         return HD_OK;
     }
-    p->lo->tensor_of[n->out[0]] = add_mtensor(p, n->in[0]);
+    bool in = p->lo->turns[node] && p->lo->tensor_of[n->in[0]] < 0;
+    int inside = in ? n->out[0] : n->in[0], outside = in ? n->in[0] : n->out[0];
+    p->lo->tensor_of[outside] = add_mtensor(p, inside);
     return HD_OK;
 }
 
@@ -458,7 +495,7 @@ static hd_status take_step(struct partition *p, enum hd_step_kind kind, int turn
     struct hd_lowering *lo = p->lo;
     struct hd_step s = {.kind = kind};
     int step = lo->model->n_steps, *taken = hd_new_array(lo->arena, int, p->n_order + 1);
-    size_t n_taken = 0;
+    size_t n_taken = 0, layers = lo->n_layers;
     s.nodes = hd_new_array(lo->model->arena, int, p->n_order ? p->n_order : 1);
     *out_any = false;
     for (bool more = true; more;) {
@@ -479,6 +516,7 @@ static hd_status take_step(struct partition *p, enum hd_step_kind kind, int turn
             p->done[id] = more = *out_any = true;
         }
     }
+    if (kind == HD_STEP_PROG && lo->n_layers == layers) return HD_OK; /* all of it is addressing */
     if (*out_any && p->prices.ns) describe(p, &s, turn, taken, n_taken);
     if (*out_any) lo->model->steps[lo->model->n_steps++] = s;
     return HD_OK;
@@ -521,6 +559,7 @@ hd_status hd_partition(struct hd_lowering *lo) {
     lo->lanes = hd_new_array(lo->arena, const int *, lo->g->n_tensors + 1);
     lo->shares = hd_new_array(lo->arena, bool, n + 1);
     lo->strides = hd_new_array(lo->arena, bool, n + 1);
+    lo->turns = hd_new_array(lo->arena, bool, n + 1);
     lo->chained = hd_new_array(lo->arena, bool, n + 1);
     lo->joined = hd_new_array(lo->arena, bool, n + 1);
     for (size_t i = 0; i < lo->g->n_tensors; i++) lo->tensor_of[i] = lo->share[i].base = -1;
