@@ -160,9 +160,7 @@ static const char *plan_text(const struct hd_lowering *lo, const struct hd_tilin
     if (!l->kind->weights)
         return hd_sprintf(a, "tile %dx%d, in %s, out %s", lt->th, lt->tw, from, to);
     const char *planes =
-        l->planes == 1
-            ? ""
-            : hd_sprintf(lo->model->arena, ", weights take 9 bits: %d times the work", l->planes);
+        l->planes == 1 ? "" : ", some weights take 9 bits, with words of their own";
     return hd_sprintf(lo->model->arena, "tile %dx%d, %d %s chunks of %d words %s, in %s, out %s%s",
                       lt->th, lt->tw, (int)hd_ceil_div(l->nts, lt->nb),
                       matmul ? "weight" : "window",

@@ -114,38 +114,42 @@ static hd_status window_op(struct hd_lowerer *w, const struct hd_tile *t, int nt
     return HD_OK;
 }
 
-/* Windows of several parts, for as many rows or vectors as half of AM holds sums of. Operations go
- * down the rows of one vector, or over the vectors of one row. */
-static hd_status in_parts(struct hd_lowerer *w, const struct hd_tile *t, int nt, int n, int64_t pm,
-                          const struct hd_view *out, int c, bool down) {
-    int parts = hd_layer_dw_parts(w->l), inner = down ? t->th : n, outer = down ? n : t->th;
-    int room = (int)hd_max(1, hd_am_words(w->m) / 2 / t->tw), many = (int)hd_min(inner, room);
-    for (int o = 0; o < outer; o++)
-        for (int i = 0; i < inner; i += many) {
-            int some = (int)hd_min(many, inner - i);
-            struct window v = {.am = hd_lower_accumulators(w, (int64_t)t->tw * some)};
-            struct part q = down ? (struct part){i, some, o, 1} : (struct part){o, 1, i, some};
-            /* part 0 last: bias and scale lie before its taps */
-            for (int p = parts - 1; p >= 0; p--) {
-                v.taps = hd_layer_dw_part(w->l, p), v.first = p == parts - 1, v.last = p == 0;
-                TRY(window_op(w, t, nt, pm, out, c, &q, &v));
-            }
+/* Windows of so many parts, for as many rows or vectors at a time as half of AM holds sums of. */
+static hd_status in_parts(struct hd_lowerer *w, const struct hd_tile *t, int nt, int64_t pm,
+                          const struct hd_view *out, int c, const struct part *all, int parts) {
+    int n = all->rows * all->vecs, room = (int)hd_max(1, hd_am_words(w->m) / 2 / t->tw);
+    for (int i = 0, some; i < n; i += some) {
+        some = parts > 1 ? (int)hd_min(room, n - i) : n;
+        struct part q = all->rows > 1 ? (struct part){all->row + i, some, all->vec, 1}
+                                      : (struct part){all->row, 1, all->vec + i, some};
+        struct window v = {.am = parts > 1 ? hd_lower_accumulators(w, (int64_t)t->tw * some) : 0};
+        /* part 0 last: bias and scale lie before its taps */
+        for (int p = parts - 1; p >= 0; p--) {
+            v.taps = hd_layer_dw_part(w->l, p), v.first = p == parts - 1, v.last = p == 0;
+            TRY(window_op(w, t, nt, pm, out, c, &q, &v));
         }
+    }
     return HD_OK;
 }
 
-/* An operation begins when the results of the one before are in XM, so the fewer the better. */
+/* An operation begins when the results of the one before are in XM, so the fewer the better: they
+ * go down the rows of one vector, or over the vectors of one row. Vectors whose weights are bytes
+ * have no parts for other planes. */
 hd_status hd_lower_depthwise(struct hd_lowerer *w, const struct hd_tile *t, int nt, int n,
                              int64_t pm, const struct hd_view *out, int c) {
     const struct hd_layer *l = w->l;
+    const bool *live = hd_packed_of(l)->live;
     int64_t step = (int64_t)hd_max(l->sy * t->in[0].pitch, out->pitch) / w->m->n;
     bool far = step > INT16_MAX, down = t->th > n && !far && !hd_lower_place(w, l->in[0])->roll;
-    struct window whole = {.taps = hd_layer_dw_part(l, 0), .first = true, .last = true};
-    if (hd_layer_dw_parts(l) > 1) return in_parts(w, t, nt, n, pm, out, c, down);
-    for (int i = 0; i < (down ? n : t->th); i++) {
-        struct part q = down ? (struct part){0, t->th, i, 1} : (struct part){i, 1, 0, n};
-        TRY(window_op(w, t, nt, pm, out, c, &q, &whole));
-    }
+    for (int row = 0; row < (down ? 1 : t->th); row++)
+        for (int vec = 0, run; vec < n; vec += run) {
+            int parts = hd_layer_dw_parts(l) / (live && !live[nt + vec] ? l->planes : 1);
+            for (run = 1;
+                 !down && vec + run < n && (!live || live[nt + vec + run] == live[nt + vec]);)
+                run++;
+            struct part q = {row, down ? t->th : 1, vec, run};
+            TRY(in_parts(w, t, nt, pm, out, c, &q, parts));
+        }
     return HD_OK;
 }
 
@@ -197,6 +201,8 @@ void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const struct hd
     l->pm_cut = absent / (int)hd_axi_bytes(lo->m);
     size_t bytes = hd_layer_pm_bytes(l, lo->m);
     own->p_offset = hd_image_reserve(lo, (size_t)l->nts * bytes);
+    bool *live = hd_new_array(lo->arena, bool, (size_t)l->nts);
+    own->live = l->planes > 1 ? live : NULL;
     for (int c = 0; c < l->oc; c++) {
         uint8_t *p = lo->image + own->p_offset + (size_t)(c / n) * bytes;
         memcpy(p + c % n * 8, &w->bias[c], 4);
@@ -207,6 +213,7 @@ void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const struct hd
             for (int t = 0; t < q.kh * q.kw; t++) {
                 int ky = q.row + t / q.kw, kx = q.col + t % q.kw * q.step;
                 to[t * n] = (uint8_t)w->w[((q.plane * l->oc + c) * l->kh + ky) * l->kw + kx];
+                live[c / n] = live[c / n] || (q.plane && to[t * n]);
             }
         }
     }

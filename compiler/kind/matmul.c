@@ -9,6 +9,8 @@
 #include "runtime/base/num.h"
 
 /* A product over a part of a layer. */
+enum { SPARSE_OP = 12 }; /* cycles that an operation more costs, about */
+
 struct product {
     struct hd_view in;
     int nt, n; /* output tiles of the operation */
@@ -69,6 +71,36 @@ hd_status hd_lower_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
     return hd_ops_end(&w->s);
 }
 
+/* Of several planes: the first one of n output tiles, and live words of the others. Words c.. of
+ * each tap, cw of them, else whole planes. */
+static hd_status load_sparse(struct hd_lowerer *w, size_t src, int nt, int n, int c, int cw,
+                             int64_t at) {
+    const struct hd_layer *l = w->l;
+    const int plane = l->red / l->planes, word = (int)hd_wm_word_bytes(w->m);
+    const int rows = cw == l->cw ? 1 : l->taps / l->planes, run = cw == l->cw ? plane : cw;
+    const int pitch = cw == l->cw ? plane : l->cw, tile = l->planes * rows * run;
+    for (int i = 0; i < (rows > 1 ? n : 1); i++) {
+        size_t from = src + (size_t)i * (size_t)l->red * (size_t)word;
+        hd_lower_load_words(w, HD_V_lw_mem_wm, from, at + (int64_t)i * tile, run,
+                            rows > 1 ? rows : n, (int64_t)(rows > 1 ? pitch : l->red) * word,
+                            rows > 1 ? run : tile);
+        TRY(hd_ops_end(&w->s));
+    }
+    for (int i = 0; i < n * (l->planes - 1) * rows; i++) {
+        int of = i / ((l->planes - 1) * rows), row = rows + i % ((l->planes - 1) * rows);
+        int64_t first = (int64_t)of * l->red + (int64_t)row * pitch;
+        const bool *live = hd_packed_of(l)->live + (int64_t)nt * l->red + c + first;
+        for (int k = 0, some; k < run; k += some) {
+            for (some = 1; k + some < run && live[k + some] == live[k];) some++;
+            if (!live[k]) continue;
+            hd_lower_load_words(w, HD_V_lw_mem_wm, src + (size_t)((first + k) * word),
+                                at + (int64_t)of * tile + row * run + k, some, 1, 0, 0);
+            TRY(hd_ops_end(&w->s));
+        }
+    }
+    return HD_OK;
+}
+
 static hd_status load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw, int64_t *out) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
@@ -77,6 +109,7 @@ static hd_status load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw
     size_t src = hd_packed_of(l)->w_offset + ((size_t)nt * (size_t)l->red + (size_t)c) * word;
     *out = lt->weights_stay ? w->stay_wm + (int64_t)nt * l->red
                             : hd_ring_take(w, &w->wm, (int64_t)n * words);
+    if (hd_packed_of(l)->sparse) return load_sparse(w, src, nt, n, c, cw, *out);
     if (cw == l->cw)
         hd_lower_load_words(w, HD_V_lw_mem_wm, src, *out, (int64_t)n * l->red, 1, 0, 0);
     else
@@ -98,41 +131,81 @@ static int sub_size(int n, int first, int block) {
     return n > first ? (n - first + block - 1) / block : 0;
 }
 
+/* Columns of taps of a sub-window, as operations take them. */
+static int window_columns(const struct hd_layer *l, const struct hd_sub *s) {
+    return l->im2col ? 1 : hd_packed_of(l)->gap ? 2 : s->kw;
+}
+
 /* Taps of an output tile, of all planes. */
 static int operand_taps(const struct hd_layer *l) {
     return l->im2col ? l->planes : l->taps;
 }
 
-/* One sub-window over the tile by one plane of the weights; its accumulators begin at `am`. */
+/* What one operation takes of a sub-window: taps from (ky, kx), words from c, output tiles from i
+ * on. */
+struct block {
+    int ky, kx, c, i;
+    int kh, kw, cw, n;
+};
+
+/* A block of a sub-window over the tile by one plane of the weights; the sub-window's accumulators
+ * begin at `am`. */
 static hd_status matrix_op(struct hd_lowerer *w, const struct product *q, const struct hd_sub *s,
-                           int plane, int64_t am) {
+                           int plane, int64_t am, const struct block *b) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
     const struct hd_mtensor *x = hd_lower_tensor(w, l->in[0]);
     const struct hd_packed *own = hd_packed_of(l);
-    int kh = l->im2col ? 1 : s->kh, kw = l->im2col ? 1 : own->gap ? 2 : s->kw;
     int k = (int)w->m->k, taps = operand_taps(l), pixel = q->in.cp / k, pitch = q->in.pitch / k;
     int sx = q->in.decimated ? 1 : l->sx, sy = q->in.decimated ? 1 : l->sy;
     int tw = sub_size(q->tw, s->x, l->ux), th = sub_size(q->th, s->y, l->uy);
+    int right = own->gap ? own->gap : s->dx * pixel, down = s->dy * pitch;
+    int tap = plane * (taps / l->planes) + s->tap + b->ky * window_columns(l, s) + b->kx;
     int64_t at = (int64_t)q->in.at / k + s->row * pitch + s->col * pixel + (q->low ? pixel / 2 : 0);
+    at += b->ky * down + b->kx * right + b->c + own->first[q->nt + b->i];
     hd_lower_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
     hd_lower_set(w, HD_F_mx_nred, 3);
     hd_lower_set(w, HD_F_mx_accumulate, q->c > 0 || plane > 0);
     hd_lower_set(w, HD_F_mx_x_unsigned, q->low || x->is_unsigned);
-    hd_lower_set(w, HD_F_mx_x, at + own->first[q->nt] + (lt->split_k ? 0 : q->c));
-    hd_lower_set(w, HD_F_mx_w, q->wm + (plane * (taps / l->planes) + s->tap) * q->cw);
-    hd_lower_set(w, HD_F_mx_a, am);
-    hd_lower_loop(w, 0, q->cw, 1, 1, 0);
-    hd_lower_loop(w, 1, kw, own->gap ? own->gap : s->dx * pixel, q->cw, 0);
-    hd_lower_loop(w, 2, kh, s->dy * pitch, kw * q->cw, 0);
+    hd_lower_set(w, HD_F_mx_x, at + (lt->split_k ? 0 : q->c));
+    hd_lower_set(w, HD_F_mx_w, q->wm + ((int64_t)b->i * taps + tap) * q->cw + b->c);
+    hd_lower_set(w, HD_F_mx_a, am + (int64_t)b->i * q->am_nt);
+    hd_lower_loop(w, 0, b->cw, 1, 1, 0);
+    hd_lower_loop(w, 1, b->kw, right, q->cw, 0);
+    hd_lower_loop(w, 2, b->kh, down, window_columns(l, s) * q->cw, 0);
     hd_lower_loop(w, 3, tw, sx * pixel, 0, q->am_px);
     hd_lower_loop(w, 4, th, sy * pitch, 0, tw * q->am_px);
-    hd_lower_loop(w, 5, q->n, l->nts > 1 ? own->first[1] - own->first[0] : 0, taps * q->cw,
+    hd_lower_loop(w, 5, b->n, l->nts > 1 ? own->first[1] - own->first[0] : 0, taps * q->cw,
                   q->am_nt);
     hd_lower_touch(w, &q->in, false);
     touch_words(w, HD_SPACE_WM, q->wm, q->cw, (int64_t)q->n * taps, q->cw, false);
     touch_sums(w, q, 0, q->th * q->tw, true);
     return hd_ops_end(&w->s);
+}
+
+/* A plane behind the first: only words that are not all zeros, unless those are too many. */
+static hd_status sparse_ops(struct hd_lowerer *w, const struct product *q, const struct hd_sub *s,
+                            int plane, int64_t am, const struct block *all) {
+    const struct hd_layer *l = w->l;
+    const struct hd_packed *own = hd_packed_of(l);
+    int first = (plane * (operand_taps(l) / l->planes) + s->tap) * l->cw + q->c;
+    int pixels = sub_size(q->th, s->y, l->uy) * sub_size(q->tw, s->x, l->ux);
+    int64_t words = 0, whole = (int64_t)all->n * all->kh * all->kw * all->cw * pixels;
+    for (int emit = 0; emit < 2; emit++) {
+        for (int i = 0; i < all->n; i++)
+            for (int tap = 0; tap < all->kh * all->kw; tap++) {
+                const bool *live = own->live + (int64_t)(q->nt + i) * l->red + first + tap * l->cw;
+                for (int c = 0, run; c < all->cw; c += run) {
+                    for (run = 1; c + run < all->cw && live[c + run] == live[c];) run++;
+                    struct block b = {tap / all->kw, tap % all->kw, c, i, 1, 1, run, 1};
+                    if (!live[c]) continue;
+                    words += (int64_t)run * pixels + SPARSE_OP;
+                    if (emit) TRY(matrix_op(w, q, s, plane, am, &b));
+                }
+            }
+        if (!emit && !own->sparse && words >= whole) return matrix_op(w, q, s, plane, am, all);
+    }
+    return HD_OK;
 }
 
 /* All sub-windows, their accumulators one behind the other. */
@@ -142,35 +215,39 @@ static hd_status sub_windows(struct hd_lowerer *w, const struct product *q) {
     for (int i = 0; i < hd_layer_subs(l); i++) {
         struct hd_sub s = hd_layer_sub(l, i);
         int pixels = sub_size(q->th, s.y, l->uy) * sub_size(q->tw, s.x, l->ux);
-        for (int plane = 0; pixels && plane < l->planes; plane++)
-            TRY(matrix_op(w, q, &s, plane, am));
+        struct block b = {0, 0, 0, 0, l->im2col ? 1 : s.kh, window_columns(l, &s), q->cw, q->n};
+        if (pixels) TRY(matrix_op(w, q, &s, 0, am, &b));
+        for (int plane = 1; pixels && plane < l->planes; plane++)
+            TRY(sparse_ops(w, q, &s, plane, am, &b));
         am += (int64_t)pixels * q->am_px;
     }
     return HD_OK;
 }
 
-/* Packed pixels: output columns phase, phase + P, ... of the tile, by one plane of the weights. */
+/* Packed pixels: output columns phase, phase + P, ... of the tile, by the rows of taps of a block
+ * and one plane of the weights. */
 static hd_status phase_op(struct hd_lowerer *w, const struct product *q, const struct hd_tile *t,
-                          int phase, int plane) {
+                          int phase, int plane, const struct block *b) {
     const struct hd_layer *l = w->l;
     struct hd_phase f = hd_layer_phase(l, phase);
     const struct hd_view *in = f.shifted ? &t->in[1] : &q->in;
     int k = (int)w->m->k, phases = hd_layer_phases(l), pitch = in->pitch / k;
     int column = (t->x + phase) * l->sx - l->pl - f.off - in->x; /* pixels from the view's first */
-    int words = plane * (l->red / l->planes) + hd_layer_phase_words(l, phase);
+    int words = plane * (l->red / l->planes) + hd_layer_phase_words(l, phase) + b->ky * f.words;
+    int64_t row = (int64_t)b->ky * l->dy * pitch;
     hd_lower_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
     hd_lower_set(w, HD_F_mx_nred, 2);
     hd_lower_set(w, HD_F_mx_accumulate, plane > 0);
     hd_lower_set(w, HD_F_mx_x_unsigned, hd_lower_tensor(w, l->in[0])->is_unsigned);
-    hd_lower_set(w, HD_F_mx_x, (int64_t)in->at / k + column / l->ppw);
-    hd_lower_set(w, HD_F_mx_w, q->wm + words);
-    hd_lower_set(w, HD_F_mx_a, q->am + (int64_t)phase * q->am_px);
+    hd_lower_set(w, HD_F_mx_x, (int64_t)in->at / k + row + column / l->ppw);
+    hd_lower_set(w, HD_F_mx_w, q->wm + (int64_t)b->i * l->red + words);
+    hd_lower_set(w, HD_F_mx_a, q->am + (int64_t)b->i * q->am_nt + (int64_t)phase * q->am_px);
     hd_lower_loop(w, 0, f.words, 1, 1, 0);
-    hd_lower_loop(w, 1, l->kh, l->dy * pitch, f.words, 0);
+    hd_lower_loop(w, 1, b->kh, l->dy * pitch, f.words, 0);
     hd_lower_loop(w, 2, hd_ceil_div(q->tw - phase, phases), phases * l->sx / l->ppw, 0,
                   phases * q->am_px);
     hd_lower_loop(w, 3, q->th, l->sy * pitch, 0, q->tw * q->am_px);
-    hd_lower_loop(w, 4, q->n, 0, l->red, q->am_nt);
+    hd_lower_loop(w, 4, b->n, 0, l->red, q->am_nt);
     hd_lower_loop(w, 5, 1, 0, 0, 0);
     hd_lower_touch(w, in, false);
     hd_ops_touch(&w->s, HD_SPACE_WM, q->wm, q->wm + (int64_t)q->n * l->red, false);
@@ -178,10 +255,30 @@ static hd_status phase_op(struct hd_lowerer *w, const struct product *q, const s
     return hd_ops_end(&w->s);
 }
 
+/* A plane behind the first: of each output tile the rows of taps that are not all zeros. */
+static hd_status sparse_rows(struct hd_lowerer *w, const struct product *q, const struct hd_tile *t,
+                             int phase, int plane) {
+    const struct hd_layer *l = w->l;
+    int words = hd_layer_phase(l, phase).words;
+    int from = plane * (l->red / l->planes) + hd_layer_phase_words(l, phase);
+    for (int i = 0; i < q->n; i++) {
+        const bool *live = hd_packed_of(l)->live + (int64_t)(q->nt + i) * l->red + from;
+        int first = -1, last = -1;
+        for (int k = 0; k < l->kh * words; k++)
+            if (live[k]) first = first < 0 ? k / words : first, last = k / words;
+        struct block b = {.ky = first, .kh = last - first + 1, .i = i, .n = 1};
+        if (last >= 0) TRY(phase_op(w, q, t, phase, plane, &b));
+    }
+    return HD_OK;
+}
+
 static hd_status products(struct hd_lowerer *w, struct product q, const struct hd_tile *t) {
     int n = q.n, taps = operand_taps(w->l);
-    for (int f = 0; w->l->ppw > 1 && f < hd_layer_phases(w->l) && f < q.tw; f++)
-        for (int plane = 0; plane < w->l->planes; plane++) TRY(phase_op(w, &q, t, f, plane));
+    for (int f = 0; w->l->ppw > 1 && f < hd_layer_phases(w->l) && f < q.tw; f++) {
+        struct block all = {.kh = w->l->kh, .n = n};
+        TRY(phase_op(w, &q, t, f, 0, &all));
+        for (int plane = 1; plane < w->l->planes; plane++) TRY(sparse_rows(w, &q, t, f, plane));
+    }
     if (w->l->ppw > 1) return HD_OK;
     if (q.low_sums && !q.low) {
         struct product low = q;

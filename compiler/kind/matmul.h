@@ -13,6 +13,9 @@ struct hd_packed {
     const int *first;   /* per output tile: word of a pixel with which what it reads begins */
     int gap;            /* from there to as many words again that it reads; 0 = there are none */
     bool even;          /* it is as far from each output tile's to the next one's */
+    const bool *live;   /* of several planes: per WM word, of windows per output tile: planes behind
+                           the first one have more than zeros there; NULL: there is one plane */
+    bool sparse;        /* of those planes only live words are loaded */
     size_t w_offset, p_offset; /* in the image: packed WM words, PM words */
 };
 static inline const struct hd_packed *hd_packed_of(const struct hd_layer *l) {

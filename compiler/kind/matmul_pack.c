@@ -10,6 +10,8 @@
 #include "compiler/kind/matmul.h"
 #include "runtime/base/num.h"
 
+enum { FEW_WORDS = 16 }; /* one word of so many is worth an operation of its own */
+
 /* Weights of output tile nt that are not 0 for a word of the operand's pixels. */
 static bool reads_word(const struct hd_lowering *lo, const struct hd_layer *l,
                        const struct hd_weights *w, int nt, int word) {
@@ -177,6 +179,20 @@ static void pack_weights(struct hd_lowering *lo, const struct hd_layer *l,
         }
 }
 
+/* Words that have more than zeros; and whether those of planes behind the first are few. */
+static void find_live(struct hd_lowering *lo, const struct hd_layer *l, struct hd_packed *own) {
+    int64_t n = (int64_t)l->nts * l->red, first = l->red / l->planes, few = 0;
+    size_t bytes = hd_wm_word_bytes(lo->m);
+    bool *live = hd_new_array(lo->arena, bool, (size_t)n);
+    const uint8_t *word = lo->image + own->w_offset;
+    for (int64_t i = 0; i < n; i++, word += bytes) {
+        for (size_t b = 0; b < bytes && !live[i]; b++) live[i] = word[b] != 0;
+        few += live[i] && i % l->red >= first;
+    }
+    own->live = live;
+    own->sparse = l->ppw == 1 && FEW_WORDS * few <= n - (int64_t)l->nts * first;
+}
+
 hd_status hd_matmul_make(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
     const hd_graph *g = lo->g;
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
@@ -214,6 +230,7 @@ hd_status hd_matmul_make(struct hd_lowering *lo, const struct hd_node *n, struct
         return HD_OK;
     }
     pack_weights(lo, l, &packed, own);
+    if (l->planes > 1) find_live(lo, l, own);
     return HD_OK;
 }
 

@@ -1,6 +1,8 @@
 /* What layers of random networks are made of. */
 #include "test/random/net.h"
 
+#include "runtime/base/num.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,14 +34,17 @@ hd_dtype net_byte_type(struct net *x) {
     return rng_next(&x->r) % 3 ? HD_I8 : HD_U8;
 }
 
-/* One in five has a zero point, so that many weights take 9 bits. */
+/* One in five has a zero point, so that weights take 9 bits: many, or few as in most networks. */
 int net_weights_less_zero(struct net *x, int rank, const int64_t *dim) {
     if (rng_next(&x->r) % 5) return net_weights(x, rank, dim);
     int64_t n = 1;
     for (int i = 0; i < rank; i++) n *= dim[i];
     int16_t *w = malloc((size_t)n * sizeof *w);
-    int least = -rng_range(&x->r, 0, 255);
-    for (int64_t i = 0; i < n; i++) w[i] = (int16_t)rng_range(&x->r, least, least + 255);
+    int least = -rng_range(&x->r, 0, 255), few = rng_range(&x->r, 0, 1);
+    for (int64_t i = 0; i < n; i++) {
+        int v = rng_range(&x->r, least, least + 255);
+        w[i] = (int16_t)(few && rng_range(&x->r, 0, 199) ? hd_max(-128, hd_min(v, 127)) : v);
+    }
     int t = hd_graph_const(x->g, "w", HD_I16, rank, dim, w);
     free(w);
     return t;

@@ -9,6 +9,7 @@ struct conv_shape { /* rows first */
     int64_t dilation[2]; /* 0: 1 */
     int64_t oc;          /* 0: depthwise */
     int zero;            /* > 0: weights are uint8 with that zero point, so they take 9 bits */
+    int few;             /* > 0: of those only every so many-th may be more than a byte */
     int ups;             /* 1: transposed */
     bool unsaid;         /* no kernel_shape: the weights tell */
 };
@@ -28,7 +29,10 @@ static inline int add_convolution(hd_graph *g, int x, const struct conv_shape *s
     float scale = 1.0f / (float)(16 * taps);
     assert_true(oc * taps <= MOST_TAPS && oc <= MOST_CHANNELS);
     for (int i = 0; i < oc * taps; i++) w[i] = (int8_t)(i * 37 + i / 7);
-    for (int i = 0; i < oc * taps; i++) wide[i] = (int16_t)((uint8_t)w[i] - s->zero);
+    for (int i = 0; i < oc * taps; i++) {
+        int v = (uint8_t)w[i] - s->zero, byte = v < -128 ? -128 : v > 127 ? 127 : v;
+        wide[i] = (int16_t)(s->few && i % s->few ? byte : v);
+    }
     for (int i = 0; i < oc; i++) bias[i] = i * 11 - 300;
     int in[4] = {x}, y = hd_graph_tensor(g, name, HD_I8, 0, NULL);
     in[1] = s->zero ? hd_graph_const(g, "w", HD_I16, 4, wd, wide)

@@ -60,7 +60,43 @@ static void results(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+static int64_t estimate(hd_ctx *ctx, const struct conv_shape *s, const char *machine) {
+    hd_model *m = golden_is_iss(ctx, convolution(ctx, s), machine, 64);
+    int64_t cycles = 0;
+    for (int i = 0; i < m->n_steps; i++) cycles += m->steps[i].estimate;
+    assert_int_equal(m->n_host_ops, 0);
+    hd_model_destroy(m);
+    return cycles;
+}
+
+/* Few weights are more than a byte: what they add is small beside the layer of bytes. */
+static void few_words(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    static const char *const machine[] = {"tiny", "base", "base k=32 n=8", "base wm_bytes=16384"};
+    static const struct conv_shape shape[] = {
+        {40, 28, 28, {3, 3}, {1, 1}, {1, 1}, .oc = 50, .zero = 117, .few = 401},
+        {64, 27, 29, {1, 1}, {1, 1}, {0, 0}, .oc = 33, .zero = 1, .few = 301},
+        {3, 40, 40, {3, 3}, {2, 2}, {1, 1}, .oc = 32, .zero = 140, .few = 101}, /* packed pixels */
+        {300, 16, 16, {3, 3}, {1, 1}, {1, 1}, .oc = 40, .zero = 120, .few = 2003},
+        {20, 19, 19, {4, 4}, {2, 2}, {1, 1}, .oc = 24, .zero = 130, .few = 301, .ups = 1},
+        {512, 1, 1, {1, 1}, {1, 1}, {0, 0}, .oc = 500, .zero = 60, .few = 1999}, /* waits for
+                                                                                     memory */
+        {128, 14, 14, {3, 3}, {1, 1}, {1, 1}, .zero = 117, .few = 101},          /* depthwise */
+        {96, 20, 20, {5, 5}, {1, 1}, {2, 2}, .zero = 150, .few = 501}};
+    for (size_t i = 0; i < sizeof machine / sizeof *machine; i++)
+        for (size_t k = 0; k < sizeof shape / sizeof *shape; k++) {
+            struct conv_shape bytes = shape[k];
+            bytes.zero = 0;
+            int64_t wide = estimate(ctx, &shape[k], machine[i]),
+                    plain = estimate(ctx, &bytes, machine[i]);
+            assert_true(wide < plain * 3 / 2);
+        }
+    hd_ctx_destroy(ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(add_up), cmocka_unit_test(results)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(add_up), cmocka_unit_test(results),
+                                       cmocka_unit_test(few_words)};
     return cmocka_run_group_tests_name("planes", tests, NULL, NULL);
 }
