@@ -22,6 +22,7 @@
  *   move(dequantize(constant))                             -> dequantize(constant) (qdq_constant.c)
  *   dequantize(quantize(dequantize(x))), x an input        -> dequantize(x), u8 for i8
  *                                                             (qdq_bytes.c)
+ *   batchnorm(conv(x, dequantize(w), b)), gemm, matmul     -> the product (qdq_norm.c)
  *   clip(quantize(x))                                      -> quantize(clip(x)); clips of other
  *                                                             integers: qrescale (qdq_clip.c)
  *
@@ -367,6 +368,7 @@ hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g) {
     TRY(hd_qdq_move_constants(ctx, g));
     for (size_t i = 0, n = g->n_nodes; i < n; i++) hd_qdq_clip(g, (int)i);
     hd_qdq_same_bytes(g);
+    hd_qdq_fold_norms(g);
     for (bool changed = true; changed;) {
         changed = false;
         size_t n = g->n_nodes; /* new nodes wait for the next round */

@@ -107,6 +107,9 @@ int hd_qdq_behind_moves(const hd_graph *g, int t);
 /* An input of u8 that becomes i8 at once is read as it is (qdq_bytes.c). */
 void hd_qdq_same_bytes(hd_graph *g);
 
+/* Batch norms behind products of quantised weights (qdq_norm.c). */
+void hd_qdq_fold_norms(hd_graph *g);
+
 /* Rewrites of one node; false when it does not match. See qdq.c. */
 bool hd_qdq_clip(hd_graph *g, int node);
 bool hd_qdq_push_down(hd_graph *g, int node);

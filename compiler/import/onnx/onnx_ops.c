@@ -187,6 +187,8 @@ static const struct {
     {"com.microsoft", #name, min_in, max_in, import_ms_##name, HD_IR_OPS, false},
 #define ONNX_TRAINING(name, min_in, max_in, doc)                                                   \
     {"ai.onnx.preview.training", #name, min_in, max_in, import_training_##name, HD_IR_OPS, false},
+#define ONNX_QONNX(name, min_in, max_in, doc)                                                      \
+    {"qonnx", #name, min_in, max_in, import_qonnx_##name, HD_IR_OPS, false},
 #define ONNX_SAME(name, min_in, max_in, op) {"", #name, min_in, max_in, NULL, HD_IR_##op, true},
 #define ONNX_HEDDLE(name, min_in, max_in, op)                                                      \
     {"heddle", #name, min_in, max_in, NULL, HD_IR_##op, true},
@@ -221,8 +223,17 @@ static bool nobody_wants(const struct hd_onnx_node *n) {
     return true;
 }
 
+/* As the table has it: that of ONNX, and those which QONNX had over the years. */
+static const char *domain_of(const struct hd_onnx_node *n) {
+    static const char *const qonnx[] = {"qonnx.custom_op.general", "onnx.brevitas",
+                                        "finn.custom_op.general"};
+    for (size_t i = 0; i < sizeof qonnx / sizeof *qonnx; i++)
+        if (!strcmp(n->domain, qonnx[i])) return "qonnx";
+    return !strcmp(n->domain, "ai.onnx") ? "" : n->domain;
+}
+
 hd_status hd_onnx_import_node(struct hd_importer *m, const struct hd_onnx_node *n) {
-    const char *domain = !strcmp(n->domain, "ai.onnx") ? "" : n->domain;
+    const char *domain = domain_of(n);
     const struct hd_onnx_function *f = hd_onnx_function(m, n);
     if (f) return hd_onnx_call_function(m, n, f);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {

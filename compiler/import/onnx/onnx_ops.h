@@ -12,6 +12,8 @@
     hd_status import_ms_##name(struct hd_importer *m, const struct hd_onnx_node *n);
 #define ONNX_TRAINING(name, ...)                                                                   \
     hd_status import_training_##name(struct hd_importer *m, const struct hd_onnx_node *n);
+#define ONNX_QONNX(name, ...)                                                                      \
+    hd_status import_qonnx_##name(struct hd_importer *m, const struct hd_onnx_node *n);
 #include "compiler/import/onnx/onnx_ops.def"
 
 hd_status hd_onnx_bad(struct hd_importer *m, const struct hd_onnx_node *n, hd_status code,

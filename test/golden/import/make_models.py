@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Writes the ONNX files of these golden tests to models/. Standard library only; the files are committed."""
+import math
 import sys
 from pathlib import Path
 
@@ -22,6 +23,54 @@ def branch(op, inputs, out="b", shape=(2,), initializers=()):
 
 def choose(then, other):
     return node("If", ["c"], ["y"], "choose", subgraph("then_branch", then), subgraph("else_branch", other))
+
+
+# Forms of QONNX's Quant: result, scale, zero point, bits, domain, attributes. Values are exact in binary32.
+quants = [("q3", 0.5, 0, 3, "qonnx.custom_op.general", dict(signed=1, narrow=0)),
+          ("q3_narrow", 0.5, 0, 3, "onnx.brevitas", dict(signed=1, narrow=1, rounding_mode="ROUND")),
+          ("q4_unsigned", 0.25, 2, 4, "finn.custom_op.general", dict(signed=0, narrow=1)),
+          ("q8", 0.25, 0, 8, "onnx.brevitas", dict(signed=1)),
+          ("q10", 0.25, 0, 10, "onnx.brevitas", dict(signed=1)),
+          ("q4_odd", 0.5, 1, 4, "onnx.brevitas", dict(signed=1))]
+quants += [(f"q4_{m.lower()}", 0.5, 0, 4, "qonnx.custom_op.general", dict(signed=1, rounding_mode=m))
+           for m in ("FLOOR", "CEIL", "UP", "DOWN", "ROUND_TO_ZERO", "HALF_UP", "HALF_DOWN", "HALF_EVEN")]
+quant_x = [-100, -2.25, -1.25, -0.75, -0.375, -0.25, 0, 0.25, 0.375, 0.75, 1.25, 2.25, 100]
+
+
+def rounded(v, mode):
+    size = {"UP": math.ceil, "DOWN": math.floor, "ROUND_TO_ZERO": math.floor, "HALF_UP": lambda a: math.floor(a + 0.5),
+            "HALF_DOWN": lambda a: math.ceil(a - 0.5)}
+    whole = {"FLOOR": math.floor, "CEIL": math.ceil, "ROUND": round, "HALF_EVEN": round}
+    return whole[mode](v) if mode in whole else math.copysign(size[mode](abs(v)), v)
+
+
+def quant(v, scale, zero, bits, signed=1, narrow=0, rounding_mode="ROUND"):
+    """As QONNX's document has it."""
+    least = -2 ** (bits - 1) + narrow if signed else 0
+    most = 2 ** (bits - 1) - 1 if signed else 2 ** bits - 1 - narrow
+    return (min(max(rounded(v / scale + zero, rounding_mode), least), most) - zero) * scale
+
+
+def attrs(of):
+    return [string(k, v) if isinstance(v, str) else number(k, v) for k, v in of.items()]
+
+
+def qonnx():
+    nodes, results, consts = [], [], []
+    for name, scale, zero, bits, domain, a in quants:
+        nodes.append(node("Quant", ["x", f"{name}.s", f"{name}.z", f"{name}.b"], [name], name, *attrs(a), domain=domain))
+        consts += [tensor(f"{name}.{k}", [], floats(v)) for k, v in (("s", scale), ("z", zero), ("b", bits))]
+        results.append(value(name, len(quant_x)))
+    nodes += [node("BipolarQuant", ["x", "s"], ["sign"], "sign", domain="onnx.brevitas"),
+              node("BipolarQuant", ["w", "s"], ["sign_w"], "sign_w", domain="onnx.brevitas"),
+              node("Add", ["sign", "sign_w"], ["signs"], "signs"),
+              node("Trunc", ["x", "s", "z", "b8", "b4"], ["upper"], "upper", domain="onnx.brevitas"),
+              node("Quant", ["w2", "each", "z", "b4"], ["w3"], "w3", domain="onnx.brevitas")]
+    consts += [tensor("s", [], floats(0.25)), tensor("z", [], floats(0)), tensor("b8", [], floats(8)),
+               tensor("b4", [], floats(4)), tensor("w", [13], floats(*range(-6, 7))),
+               tensor("w2", [2, 2], floats(1, -9, 3, 5)), tensor("each", [2, 1], floats(1, 0.5))]
+    return model(nodes, [value("x", len(quant_x))],
+                 results + [value("signs", len(quant_x)), value("upper", len(quant_x)), value("w3", 2, 2)], consts)
 
 
 def nested(depth):
@@ -115,6 +164,9 @@ files = {
                                  node("Gradient", ["p", "w"], ["y"], "gradient", strings("xs", "x"), strings("zs", "w"),
                                       string("y", "p"), domain="ai.onnx.preview.training")],
                                 [x, value("w", 2)], [y]),
+    "qonnx": qonnx(),
+    "qonnx_bits": model([node("Quant", ["x", "s", "s", "b"], ["y"], "few", domain="onnx.brevitas")], [x], [y],
+                        [tensor("s", [], floats(1)), tensor("b", [], floats(2.5))]),
     "other_domain": model([node("Fancy", ["x"], ["y"], "fancy", domain="com.example")], [x], [y]),
 }
 folder = Path(__file__).resolve().parent / "models"
@@ -146,3 +198,9 @@ case("half", [tensor("x", [2], b"\x00\x00\x00\x38", FLOAT16)], [tensor("y", [2],
 # 3, -4: relu 3 0, clip from 2: 3 2, largest with x: 3, plus x: 6 -1; again, without a bound: largest 6, plus: 12 5
 case("functions", [tensor("x", [2], floats(3, -4))], [tensor("y", [2], floats(12, 5))])
 case("sequence", [tensor("x", [2, 3], floats(1, 2, 3, 4, 5, 6))], [tensor("y", [2, 3], floats(3, 1, 2, 6, 4, 5))])
+outs = [tensor(name, [13], floats(*[quant(v, s, z, b, **a) for v in quant_x])) for name, s, z, b, _, a in quants]
+outs.append(tensor("signs", [13], floats(*[(0.25 if v >= 0 else -0.25) + (0.25 if w >= 0 else -0.25)
+                                           for v, w in zip(quant_x, range(-6, 7))])))
+outs.append(tensor("upper", [13], floats(*[math.floor(round(v / 0.25) / 16) * 0.25 for v in quant_x])))
+outs.append(tensor("w3", [2, 2], floats(1, -8, 3, 3.5)))
+case("qonnx", [tensor("x", [13], floats(*quant_x))], outs)
