@@ -81,7 +81,8 @@ struct hd_expected {
 /* Measured; else by the model, times what those of its family that were measured are off. */
 double hd_expected_seconds(const struct hd_expected *of, int n, int i);
 /* The way to measure next: the one that takes least when it is better than expected by the square
- * of its factor, unless one that was measured is faster than that. -1: no way may be faster. */
+ * of its factor, by the cube where none of its family was measured, unless one that was measured is
+ * faster than that. -1: no way may be faster. */
 int hd_next_to_measure(const struct hd_expected *of, int n);
 bool hd_facts_read(const char *text, double out[HD_FACTS]);
 

@@ -26,25 +26,32 @@ double hd_rates_seconds(const struct hd_rates *f, const double facts[HD_FACTS]) 
     return sum;
 }
 
-double hd_expected_seconds(const struct hd_expected *of, int n, int i) {
+/* What those that were measured of a way's family are off by, log; *out_n: how many they are. */
+static double off_of(const struct hd_expected *of, int n, int i, int *out_n) {
     double off = 0;
-    int measured = 0;
-    if (of[i].measured > 0) return of[i].measured;
+    *out_n = 0;
     for (int k = 0; k < n; k++) {
         if (of[k].measured <= 0 || !isfinite(of[k].model) || strcmp(of[k].family, of[i].family))
             continue;
         off += log(of[k].measured / of[k].model);
-        measured++;
+        ++*out_n;
     }
-    return of[i].model * exp(measured ? off / measured : 0);
+    return *out_n ? off / *out_n : 0;
+}
+
+double hd_expected_seconds(const struct hd_expected *of, int n, int i) {
+    int measured;
+    double off = off_of(of, n, i, &measured);
+    return of[i].measured > 0 ? of[i].measured : of[i].model * exp(off);
 }
 
 int hd_next_to_measure(const struct hd_expected *of, int n) {
     double least = INFINITY;
-    int next = -1;
+    int next = -1, known;
     for (int i = 0; i < n; i++) {
         double seconds = hd_expected_seconds(of, n, i);
-        if (of[i].measured <= 0) seconds /= of[i].factor * of[i].factor;
+        off_of(of, n, i, &known);
+        if (of[i].measured <= 0) seconds /= pow(of[i].factor, known ? 2 : 3);
         if (!(seconds < least)) continue;
         least = seconds;
         next = of[i].measured > 0 ? -1 : i;

@@ -90,6 +90,9 @@ static void measured_ways(void **state) {
     assert_int_equal(hd_next_to_measure(of, 4), 2);
     of[2].measured = 1.52; /* 2.2 / 1.2^2 is 1.528 */
     assert_int_equal(hd_next_to_measure(of, 4), -1);
+    of[3] = (struct hd_expected){"cpu int8", 2.8, 1.25, 0}; /* by 1.25^3 it is 1.43 */
+    assert_int_equal(hd_next_to_measure(of, 4), 3);
+    of[3].model = INFINITY;
     of[2].measured = 1.54;
     assert_int_equal(hd_next_to_measure(of, 4), 1);
 }
