@@ -6,12 +6,14 @@
 #include "compiler/area/area.h"
 #include "runtime/device/model.h"
 
-/* What the programs of a model do when they run once. Bytes: read and written. */
+/* What the programs of a model do when they run once: multipliers that were clocked, those of
+ * padding too; sums of K products that were added to an accumulator; iterations of lanes of VX;
+ * bytes read and written of each memory. */
+#define HD_WORK_FIELDS(F) F(macs) F(sums) F(lanes) F(xm) F(wm) F(am) F(pm) F(dram)
 struct hd_work {
-    double macs;  /* multipliers that were clocked, those of padding too */
-    double sums;  /* sums of K products that were added to an accumulator */
-    double lanes; /* iterations of lanes of VX */
-    double xm, wm, am, pm, dram;
+#define FIELD(name) double name;
+    HD_WORK_FIELDS(FIELD)
+#undef FIELD
 };
 struct hd_energy_table {
 #define COEFFICIENT(name, ...) double name;

@@ -13,9 +13,8 @@ static const struct {
     const char *name;
     size_t offset;
 } work_fields[] = {
-#define WORK(name)                                                                                 \
-    { #name, offsetof(struct hd_work, name) }
-    WORK(macs), WORK(lanes), WORK(xm), WORK(wm), WORK(am), WORK(pm), WORK(dram)};
+#define FIELD(name) {#name, offsetof(struct hd_work, name)},
+    HD_WORK_FIELDS(FIELD)};
 enum { WORK_FIELDS = sizeof work_fields / sizeof *work_fields };
 
 struct hd_journal {
@@ -51,6 +50,8 @@ static bool take_net(json_object *o, struct hd_priced *out) {
     for (int i = 0; i < WORK_FIELDS; i++) {
         double v = (double)number(o, work_fields[i].name);
         memcpy((char *)&out->work + work_fields[i].offset, &v, sizeof v);
+        if (out->cycles && !json_object_object_get_ex(o, work_fields[i].name, NULL))
+            return false; /* of an older version */
     }
     return out->cycles || out->why[0] || out->host_ns;
 }
