@@ -329,6 +329,7 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
     TRY(hd_pass_run(ctx, g, "recurrent"));
     TRY(hd_pass_run(ctx, g, "norm"));
     TRY(hd_qdq_move_constants(ctx, g));
+    hd_qdq_fold_norms(g);
     hd_arena *a = hd_arena_create();
     bool changed = true;
     hd_status s = HD_OK;
