@@ -16,8 +16,8 @@ static hd_status stage(struct hd_lowerer *w, int id) {
     bool *staged = &w->staged[t - w->lo->tensors];
     if (*staged) return HD_OK;
     *staged = true;
-    for (int y = 0; y < t->h; y += lanes) {
-        int rows = (int)hd_min(lanes, t->h - y);
+    for (int y = 0, n = hd_mtensor_pixels(t); y < n; y += lanes) {
+        int rows = (int)hd_min(lanes, n - y);
         int64_t at = (int64_t)tp->arena + (int64_t)y * t->cp, bytes = (int64_t)rows * t->cp;
         uint32_t to = (uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_MX], hd_round_up(bytes, 64));
         hd_lower_begin_load(w, HD_V_seg_arena, at, to, bytes);

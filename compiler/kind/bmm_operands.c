@@ -253,7 +253,8 @@ static bool padding_is(const struct hd_lowering *lo, int tensor, int32_t value) 
 /* Adds the place of a part of another tensor. */
 static struct hd_mtensor *place(struct hd_lowering *lo, int mtensor, struct matrix *m) {
     struct hd_mtensor *t = &lo->tensors[mtensor], *r = hd_mtensor_root(lo, t);
-    for (int b = 0; t->base >= 0 && b < m->n; b++) m->row[b] += t->at_row, m->channel[b] += t->at_c;
+    int row = (t->at_img * r->h + t->at_row) * r->w;
+    for (int b = 0; t->base >= 0 && b < m->n; b++) m->row[b] += row, m->channel[b] += t->at_c;
     return r;
 }
 
@@ -273,7 +274,8 @@ static hd_status want_words(struct hd_lowering *lo, const struct hd_layer *l, st
         if (lo->layers[i].kind->own_stores &&
             hd_mtensor_root(lo, &lo->tensors[lo->layers[i].out]) == w)
             w->words_by_reader = w->read_from_dram = true;
-    int rows = one ? w->h : (int)m->cols;
+    if (w->n > 1 || w->w > 1) w->words_by_reader = w->read_from_dram = true; /* rows of pixels */
+    int rows = one ? hd_mtensor_pixels(w) : (int)m->cols;
     if (!w->word_rows) w->word_rows = rows;
     if (w->word_rows == rows || (one && m->cols <= w->word_rows)) return HD_OK;
     lo->too_big[l->node] = HD_REFUSE(word_groups);
@@ -315,7 +317,7 @@ hd_status hd_bmm_make(struct hd_lowering *lo, const struct hd_node *n, struct hd
     if (p->columns) {
         w->read_from_dram = true;
         for (int b = 0; b < p->batches; b++) /* whole words of k rows */
-            w->overrun = (int)hd_max(w->overrun, p->w_row[b] + l->cw * k - w->h);
+            w->overrun = (int)hd_max(w->overrun, p->w_row[b] + l->cw * k - hd_mtensor_pixels(w));
     } else {
         TRY(want_words(lo, l, w, &f[1].m));
     }

@@ -39,10 +39,14 @@ struct hd_mtensor {
     bool gathered;           /* read as im2col windows only: pixels of c bytes, never resident */
     bool read_from_dram;     /* by a move: it is stored even when it is resident */
     bool never_resident;     /* a reader needs it from DRAM */
-    int overrun;             /* rows that a reader goes on behind its last one */
+    int overrun;             /* pixels that a reader goes on behind its last one */
     int word_rows;           /* > 0: it is also stored as words of WM, in groups of so many rows */
     bool words_by_reader;    /* its maker cannot do that, so its first reader does */
 };
+/* Pixels of all images: rows of it, where it is read as a matrix. */
+static inline int hd_mtensor_pixels(const struct hd_mtensor *t) {
+    return t->n * t->h * t->w;
+}
 /* Lane of a channel, or of the first lane behind all of them. */
 static inline int hd_lane(const struct hd_mtensor *t, int c) {
     return !t->lane ? c : c < t->c ? t->lane[c] : t->lane[t->c - 1] + 1;

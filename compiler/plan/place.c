@@ -163,7 +163,7 @@ void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *
 }
 
 int64_t hd_mtensor_word_bytes(const struct hd_lowering *lo, const struct hd_mtensor *t) {
-    int64_t groups = hd_ceil_div(t->h, t->word_rows), n = lo->m->n;
+    int64_t groups = hd_ceil_div(hd_mtensor_pixels(t), t->word_rows), n = lo->m->n;
     return hd_round_up(groups * hd_ceil_div(t->word_rows, n) * n * t->cp, HD_XM_ALIGN);
 }
 
