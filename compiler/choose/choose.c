@@ -55,21 +55,26 @@ static void expect(hd_arena *a, const struct hd_choice *net, const struct hd_run
     o->rows = fit.rows;
 }
 
-/* Runs the ways that may be the fastest, and says what each takes. A way that fails is none. */
+/* Runs the ways that may be the fastest, and says what each takes. A way that fails is none, but
+ * for a file that cannot be read or written. */
 static hd_status measure(struct hd_cmd *c, hd_arena *a, const struct hd_choice *net,
                          struct offer *all, int n) {
     struct hd_expected *of = hd_new_array(a, struct hd_expected, (size_t)n + 1);
     struct hd_schedules *db = NULL;
     for (int i = 0; i < n; i++) of[i] = all[i].expected;
     if (c->opt.run.measure) TRY(hd_schedules_open(c->ctx, c->opt.run.db, true, &db));
-    for (int k = 0, i; k < c->opt.run.measure && (i = hd_next_to_measure(of, n)) >= 0; k++) {
-        if (hd_choice_keep(c, a, net, all[i].way, db, &of[i].measured) != HD_OK) {
-            all[i].why_not = hd_strdup(a, hd_message(c->ctx));
-            of[i] = (struct hd_expected){of[i].family, INFINITY, 1, 0};
-        }
+    hd_status s = HD_OK;
+    for (int k = 0, i; s != HD_IO && k < c->opt.run.measure && (i = hd_next_to_measure(of, n)) >= 0;
+         k++) {
+        s = hd_choice_keep(c, a, net, all[i].way, db, &of[i].measured);
+        if (s == HD_OK || s == HD_IO) continue;
+        all[i].why_not = hd_strdup(a, hd_message(c->ctx));
+        of[i] = (struct hd_expected){of[i].family, INFINITY, 1, 0};
         hd_clear(c->ctx);
     }
     hd_schedules_close(db);
+    if (s == HD_IO)
+        return hd_note(c->ctx, s, "while measuring; --measure 0 runs and keeps nothing");
     for (int i = 0; i < n; i++) {
         all[i].expected = of[i];
         all[i].seconds = hd_expected_seconds(of, n, i);

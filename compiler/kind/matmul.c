@@ -190,7 +190,7 @@ static hd_status sparse_ops(struct hd_lowerer *w, const struct product *q, const
     const struct hd_packed *own = hd_packed_of(l);
     int first = (plane * (operand_taps(l) / l->planes) + s->tap) * l->cw + q->c;
     int pixels = sub_size(q->th, s->y, l->uy) * sub_size(q->tw, s->x, l->ux);
-    int64_t words = 0, whole = (int64_t)all->n * all->kh * all->kw * all->cw * pixels;
+    int64_t cycles = 0, whole = (int64_t)all->n * all->kh * all->kw * all->cw * pixels;
     for (int emit = 0; emit < 2; emit++) {
         for (int i = 0; i < all->n; i++)
             for (int tap = 0; tap < all->kh * all->kw; tap++) {
@@ -199,11 +199,11 @@ static hd_status sparse_ops(struct hd_lowerer *w, const struct product *q, const
                     for (run = 1; c + run < all->cw && live[c + run] == live[c];) run++;
                     struct block b = {tap / all->kw, tap % all->kw, c, i, 1, 1, run, 1};
                     if (!live[c]) continue;
-                    words += (int64_t)run * pixels + SPARSE_OP;
+                    cycles += (int64_t)run * pixels + SPARSE_OP;
                     if (emit) TRY(matrix_op(w, q, s, plane, am, &b));
                 }
             }
-        if (!emit && !own->sparse && words >= whole) return matrix_op(w, q, s, plane, am, all);
+        if (!emit && !own->sparse && cycles >= whole) return matrix_op(w, q, s, plane, am, all);
     }
     return HD_OK;
 }

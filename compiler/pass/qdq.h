@@ -65,6 +65,9 @@ bool hd_qdq_param_any(const hd_graph *g, const struct hd_node *n, struct hd_qpar
 bool hd_qdq_dequantized(const hd_graph *g, int t, int *x, struct hd_qparam *p);
 bool hd_qdq_dequantized_any(const hd_graph *g, int t, int *x, struct hd_qparam *p);
 
+/* Element i of a constant of integers. */
+int32_t hd_qdq_int_at(const struct hd_tensor *t, int64_t i);
+
 /* The dequantize node that makes t of constants; NULL = none. */
 const struct hd_node *hd_qdq_constant(const hd_graph *g, int t);
 

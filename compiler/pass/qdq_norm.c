@@ -24,16 +24,18 @@ static const float *floats(const hd_graph *g, int t, int64_t n) {
     return x->data && x->dtype == HD_F32 && hd_tensor_elems(x) == n ? x->data : NULL;
 }
 
-static bool find(const hd_graph *g, const struct hd_node *bn, struct product *p) {
-    p->node = g->tensors[bn->in[0]].producer;
-    if (p->node < 0 || hd_graph_only_user(g, bn->in[0]) != (int)(bn - g->nodes)) return false;
+/* The product that makes x for its one reader; false: it is none, or its weights are none of bytes.
+ */
+static bool find(const hd_graph *g, int x, struct product *p) {
+    p->node = g->tensors[x].producer;
+    if (p->node < 0 || hd_graph_only_user(g, x) < 0) return false;
     const struct hd_node *y = &g->nodes[p->node];
     bool gemm = y->op == HD_IR_gemm, rows = y->op == HD_IR_matmul;
     if (y->op != HD_IR_conv && !gemm && !rows) return false;
     if (gemm && (hd_attr_float(y, "alpha", 1) != 1 || hd_attr_float(y, "beta", 1) != 1))
         return false;
     p->dq = hd_qdq_constant(g, y->in[1]);
-    if (!p->dq || (!gemm && !rows && hd_attr_int(p->dq, "axis", 1) < 0)) return false;
+    if (!p->dq) return false;
     const struct hd_tensor *w = &g->tensors[p->dq->in[0]];
     if ((w->dtype != HD_I8 && w->dtype != HD_U8) || ((gemm || rows) && w->rank != 2) ||
         g->tensors[y->out[0]].rank < 2 || (rows && g->tensors[y->out[0]].rank != 2))
@@ -49,10 +51,6 @@ static int64_t entry(const struct hd_tensor *t, int64_t channel) {
     return hd_tensor_elems(t) == 1 ? 0 : channel;
 }
 
-static int int_of(const struct hd_tensor *t, int64_t i) {
-    return t->dtype == HD_I8 ? ((const int8_t *)t->data)[i] : ((const uint8_t *)t->data)[i];
-}
-
 /* Weights with those of some channels negated around their zero point, or made zero; NULL: a
  * negative one is no byte. */
 static uint8_t *weights(hd_graph *g, const struct product *p, const double *f) {
@@ -61,7 +59,7 @@ static uint8_t *weights(hd_graph *g, const struct product *p, const double *f) {
     uint8_t *to = hd_alloc(g->arena, (size_t)elems + 1);
     for (int64_t i = 0; i < elems; i++) {
         int64_t c = i / p->inner % p->n;
-        int zero = int_of(z, entry(z, c)), v = int_of(w, i);
+        int zero = hd_qdq_int_at(z, entry(z, c)), v = hd_qdq_int_at(w, i);
         v = f[c] > 0 ? v : f[c] < 0 ? 2 * zero - v : zero;
         if (v < hd_dtype_least(w->dtype) || v > hd_dtype_most(w->dtype)) return NULL;
         to[i] = (uint8_t)v;
@@ -90,7 +88,7 @@ static bool factors(const hd_graph *g, const struct hd_node *bn, const struct pr
 static void fold(hd_graph *g, int id) {
     const struct hd_node bn = g->nodes[id];
     struct product p;
-    if (!find(g, &g->nodes[id], &p)) return;
+    if (!find(g, bn.in[0], &p)) return;
     double *f = hd_new_array(g->arena, double, (size_t)p.n);
     if (!factors(g, &bn, &p, f)) return;
     const struct hd_tensor w = g->tensors[p.dq->in[0]], s = g->tensors[p.dq->in[1]],
@@ -104,7 +102,7 @@ static void fold(hd_graph *g, int id) {
     for (int64_t c = 0; c < p.n; c++) {
         double of = (double)((const float *)s.data)[entry(&s, c)];
         scale[c] = (float)(f[c] != 0 ? of * fabs(f[c]) : of);
-        zero[c] = (uint8_t)int_of(&z, entry(&z, c));
+        zero[c] = (uint8_t)hd_qdq_int_at(&z, entry(&z, c));
         bias[c] = (float)((double)beta[c] + f[c] * ((old ? (double)old[c] : 0) - (double)mean[c]));
     }
     int in[3] = {hd_graph_const(g, w.name, w.dtype, w.rank, w.dim, bytes),
@@ -113,12 +111,12 @@ static void fold(hd_graph *g, int id) {
     int to = hd_graph_tensor(g, w.name, HD_F32, w.rank, w.dim), y = bn.out[0];
     int dq = hd_graph_node(g, HD_IR_dequantize, w.name, 3, in, 1, &to);
     hd_attr_set_int(g, dq, "axis", p.axis);
-    const struct hd_node product = g->nodes[p.node];
-    bool rows = product.op == HD_IR_matmul;
-    in[0] = product.in[0], in[1] = to;
+    const struct hd_node was = g->nodes[p.node];
+    bool rows = was.op == HD_IR_matmul;
+    in[0] = was.in[0], in[1] = to;
     in[2] = hd_graph_const_f32(g, "norm.bias", (int)p.n, bias);
     hd_graph_kill(g, id);
-    int made = hd_graph_node(g, rows ? HD_IR_gemm : product.op, product.name, 3, in, 1, &y);
+    int made = hd_graph_node(g, rows ? HD_IR_gemm : was.op, was.name, 3, in, 1, &y);
     if (!rows) hd_qdq_copy_attrs(g, made, p.node, false);
 }
 

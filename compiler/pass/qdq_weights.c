@@ -13,7 +13,7 @@ const struct hd_node *hd_qdq_maker(const hd_graph *g, int tensor) {
     return p < 0 || g->nodes[p].n_out != 1 ? NULL : &g->nodes[p];
 }
 
-static int32_t int_at(const struct hd_tensor *t, int64_t i) {
+int32_t hd_qdq_int_at(const struct hd_tensor *t, int64_t i) {
     switch (t->dtype) {
     case HD_I8:
         return ((const int8_t *)t->data)[i];
@@ -36,8 +36,8 @@ bool hd_qdq_param_any(const hd_graph *g, const struct hd_node *n, struct hd_qpar
     const struct hd_tensor *s = &g->tensors[n->in[1]], *z = &g->tensors[n->in[2]];
     if (!s->data || !z->data || hd_tensor_elems(s) != 1 || hd_tensor_elems(z) != 1) return false;
     if (z->dtype != HD_I8 && z->dtype != HD_U8 && z->dtype != HD_I16) return false;
-    *out =
-        (struct hd_qparam){.type = z->dtype, .scale = *(const float *)s->data, .zp = int_at(z, 0)};
+    *out = (struct hd_qparam){
+        .type = z->dtype, .scale = *(const float *)s->data, .zp = hd_qdq_int_at(z, 0)};
     return good_scale(out->scale);
 }
 
@@ -59,7 +59,8 @@ static int16_t *centred(hd_graph *g, const struct hd_tensor *w, const struct hd_
     bool per_channel = hd_tensor_elems(z) > 1;
     for (int64_t i = 0; i < n; i++) {
         int64_t to = swap ? i % cols * rows + i / cols : i;
-        v[to] = (int16_t)(int_at(w, i) - int_at(z, per_channel ? channel_of(w, axis, i) : 0));
+        v[to] = (int16_t)(hd_qdq_int_at(w, i) -
+                          hd_qdq_int_at(z, per_channel ? channel_of(w, axis, i) : 0));
     }
     return v;
 }
@@ -96,7 +97,7 @@ bool hd_qdq_weights(hd_graph *g, int t, int axis, bool swap, struct hd_qweights 
     for (int64_t i = 0; i < out->n_scale; i++)
         if (!good_scale(out->scale[i])) return false;
     bool zero = true;
-    for (int64_t i = 0; i < hd_tensor_elems(z); i++) zero = zero && int_at(z, i) == 0;
+    for (int64_t i = 0; i < hd_tensor_elems(z); i++) zero = zero && hd_qdq_int_at(z, i) == 0;
     if (zero && w->dtype == HD_I8 && !swap)
         out->tensor = d->in[0]; /* shared, not copied */
     else
@@ -144,7 +145,7 @@ static bool bias_value(const hd_graph *g, const struct hd_node *d, const struct 
     const struct hd_tensor *b = &g->tensors[d->in[0]], *s = &g->tensors[d->in[1]],
                            *z = &g->tensors[d->in[2]];
     int64_t c = hd_tensor_elems(s) == 1 ? 0 : i;
-    int64_t q = (int64_t)int_at(b, i) - int_at(z, c);
+    int64_t q = (int64_t)hd_qdq_int_at(b, i) - hd_qdq_int_at(z, c);
     float bs = ((const float *)s->data)[c];
     if (fabsf(bs - scale) <= 1e-3f * scale) return round_bias((double)q, out);
     return round_bias((double)((float)q * bs) / (double)scale, out);
@@ -185,7 +186,8 @@ bool hd_qdq_sums_fit(const hd_graph *g, const struct hd_qweights *w, int bias,
     if (x->type != HD_I16) return true;
     for (int64_t c = 0, per = n / hd_max(w->n, 1); c < w->n; c++) {
         int64_t sum = 0;
-        for (int64_t i = c * per; i < (c + 1) * per; i++) sum += llabs((int64_t)int_at(t, i));
+        for (int64_t i = c * per; i < (c + 1) * per; i++)
+            sum += llabs((int64_t)hd_qdq_int_at(t, i));
         if (sum * most + llabs((int64_t)b[c]) > INT32_MAX) return false;
     }
     return true;
