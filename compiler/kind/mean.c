@@ -1,15 +1,21 @@
-/* Mean of an image: partial sums in binary32 in AM, in the order that docs/numerics.md gives. */
+/* Mean of an image: sums of integers, one operation for each part of the image that is there; or
+ * partial sums in binary32 in AM, in the order that docs/numerics.md gives. */
 #include <math.h>
 
 #include "compiler/kind/kinds.h"
 #include "runtime/base/num.h"
 
-enum { LANES = HD_MEAN_LANES };
+enum { LANES = HD_MEAN_LANES, SUM_MOST = 1 << 24 /* of integers that binary32 holds */ };
 
 /* hd_layer.own */
 struct scaling {
-    float y; /* of the sum, less that of the operand */
+    float y;    /* of the sum, less that of the operand */
+    bool exact; /* sums of integers, in any order */
 };
+
+static const struct scaling *own_of(const struct hd_layer *l) {
+    return l->own;
+}
 
 /* A loop over n vectors, which lie side by side in all memories. */
 static void loop(struct hd_lowerer *w, int n) {
@@ -60,7 +66,7 @@ static hd_status mean_requantise(struct hd_lowerer *w, int64_t sums, int nv,
                                  const struct hd_view *out, int v0) {
     hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_lower_set(w, HD_F_vx_a_kind, HD_V_vx_kind_am_f32), hd_lower_set(w, HD_F_vx_a, sums),
-        hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(((const struct scaling *)w->l->own)->y));
+        hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(own_of(w->l)->y));
     hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
     hd_lower_set(w, HD_F_vx_d, (int64_t)out->at / (int)w->m->n + v0);
     loop(w, nv);
@@ -75,8 +81,40 @@ static hd_status mean_requantise(struct hd_lowerer *w, int64_t sums, int nv,
 struct mean {
     int count;    /* pixels of the image */
     int from, nv; /* vectors of the result */
-    int64_t sums; /* AM: LANES partial sums of nv vectors */
+    int64_t sums; /* AM: LANES partial sums of nv vectors; exact ones: one of each */
+    bool done;    /* the result is there */
 };
+
+/* The sum of pixels v, exact: the result in `out` where they are the whole image, else a part of it
+ * in AM. */
+static hd_status mean_exact(struct hd_lowerer *w, struct mean *q, const struct hd_view *v,
+                            int from_v, bool first, const struct hd_view *out) {
+    int n = (int)w->m->n, pixel = v->cp / n;
+    q->done = first && v->rows * v->cols == q->count;
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_lower_operand_a(w);
+    hd_lower_set(w, HD_F_vx_a, (int64_t)v->at / n + from_v);
+    hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(q->done ? own_of(w->l)->y : 1));
+    hd_lower_set(w, HD_F_vx_red, HD_V_vx_red_sum), hd_lower_set(w, HD_F_vx_nred, 2);
+    hd_lower_map_loop(w, 0, v->cols, pixel, 0, 0);
+    hd_lower_map_loop(w, 1, v->rows, v->pitch / n, 0, 0);
+    hd_lower_map_loop(w, 2, q->nv, 1, 1, 1);
+    hd_lower_map_loop(w, 3, 1, 0, 0, 0);
+    hd_lower_touch(w, v, false);
+    if (q->done) {
+        hd_lower_set(w, HD_F_vx_d, (int64_t)out->at / n + q->from);
+        hd_lower_touch(w, out, true);
+        return hd_ops_end(&w->s);
+    }
+    if (!first)
+        hd_lower_set(w, HD_F_vx_alu, HD_V_vx_alu_add),
+            hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_am_f32),
+            hd_lower_set(w, HD_F_vx_b, q->sums);
+    hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(1));
+    hd_lower_set(w, HD_F_vx_d_kind, HD_V_vx_dest_am_f32), hd_lower_set(w, HD_F_vx_d, q->sums);
+    hd_ops_touch(&w->s, HD_SPACE_AM, q->sums, q->sums + q->nv, true);
+    return hd_ops_end(&w->s);
+}
 
 /* Adds pixels [at, at + rows * cols) of the image, which are those of v; the vectors begin with
  * vector from_v of its pixels. at is a multiple of LANES. */
@@ -120,14 +158,16 @@ static int piece(const struct hd_lowerer *w, const struct mean *q) {
     return (int)hd_max(LANES, hd_floor_to(hd_min(room, even), LANES));
 }
 
-static hd_status mean_streamed(struct hd_lowerer *w, struct hd_tile *t, const struct mean *q) {
+static hd_status mean_streamed(struct hd_lowerer *w, struct hd_tile *t, struct mean *q,
+                               const struct hd_view *out) {
     int most = piece(w, q);
     int64_t bytes = q->nv * (int64_t)w->m->n, rounded = hd_round_up(most * bytes, 64);
     for (int at = 0, n; at < q->count; at += n) {
         n = (int)hd_min(most, q->count - at);
         int64_t to = hd_ring_take(w, &w->xm_in[w->in], rounded);
         TRY(load_pixels(w, t->img, q, at, n, (uint32_t)to, &t->in[0]));
-        TRY(mean_pixels(w, q, &t->in[0], 0, at));
+        TRY(own_of(w->l)->exact ? mean_exact(w, q, &t->in[0], 0, !at, out)
+                                : mean_pixels(w, q, &t->in[0], 0, at));
     }
     return HD_OK;
 }
@@ -138,6 +178,7 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_placement *xp = hd_lower_place(w, l->in[0]);
     int bytes = hd_lower_tensor(w, l->out)->bytes, n = (int)w->m->n, vectors = bytes / n;
     int64_t most = hd_am_words(w->m) / 2 / LANES;
+    bool exact = own_of(l)->exact;
     struct hd_view *v = &t->in[0];
     if (xp->resident) {
         TRY(hd_lower_input(w, 0, t->img, 0, 0, l->kh, l->kw, v));
@@ -147,11 +188,14 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
         most = hd_min(most, (w->xm_in[w->in].size / 2 - 63) / (LANES * n));
     struct hd_view out = hd_lower_output(w, t->img, 0, 0, 1, 1, bytes);
     for (int c = 0; c < vectors; c += (int)most) {
-        struct mean q = {x->h * x->w, c, (int)hd_min(most, vectors - c), 0};
+        struct mean q = {x->h * x->w, c, (int)hd_min(most, vectors - c), 0, false};
         q.sums = hd_lower_accumulators(w, (int64_t)LANES * q.nv);
-        TRY(xp->resident ? mean_pixels(w, &q, v, c, 0) : mean_streamed(w, t, &q));
-        if (q.count % LANES == 0) TRY(mean_fold(w, q.sums, q.nv));
-        TRY(mean_requantise(w, q.sums, q.nv, &out, c));
+        if (!xp->resident)
+            TRY(mean_streamed(w, t, &q, &out));
+        else
+            TRY(exact ? mean_exact(w, &q, v, c, true, &out) : mean_pixels(w, &q, v, c, 0));
+        if (!exact && q.count % LANES == 0) TRY(mean_fold(w, q.sums, q.nv));
+        if (!q.done) TRY(mean_requantise(w, q.sums, q.nv, &out, c));
     }
     return hd_lower_store(w, t->img, &out, 0, bytes);
 }
@@ -162,6 +206,7 @@ static hd_status make(struct hd_lowering *lo, const struct hd_node *n, struct hd
     l->a_scale = hd_attr_float(n, "x_scale", 1);
     struct scaling *own = hd_new(lo->arena, struct scaling);
     own->y = hd_attr_float(n, "scale", 1);
+    own->exact = l->a_scale == 1 && SUM_MOST / 511 >= (int64_t)l->kh * l->kw;
     l->own = own;
     return HD_OK;
 }
@@ -192,7 +237,7 @@ static int64_t pixel_cycles(const struct hd_layer *l) {
 const struct hd_kind hd_kind_mean = {
     .name = "mean",
     .operations = "vx.map",
-    .expression = "sum over i, j of x[m,i,j], in binary32",
+    .expression = "sum over i, j of x[m,i,j]",
     .memories = "XM AM -> AM, AM -> XM",
     .takes_parts = true,
     .wish = HD_WISH_IMAGE,

@@ -286,6 +286,22 @@ static bool match_mul(struct hd_qmatch *m, int node) {
     return true;
 }
 
+/* A mean of n integers of scale x may be half a step of y: of a sum S, S x / (n y) = k + 1/2. With
+ * x / y = p / q in lowest terms the odd part of q divides S. Of many values few means are that. */
+static bool may_tie(float x, float y, int64_t n) {
+    enum { MANY = 1024, LARGEST = 255, DIGITS = 24 };
+    int64_t p = (int64_t)ldexpf(frexpf(fabsf(x), &(int){0}), DIGITS),
+            q = (int64_t)ldexpf(frexpf(fabsf(y), &(int){0}), DIGITS);
+    if (p < 1 || q < 1) return true;
+    int64_t a = p, b = q;
+    while (b) { /* Euclid */
+        int64_t rest = a % b;
+        a = b, b = rest;
+    }
+    for (q /= a; q % 2 == 0;) q /= 2;
+    return n < MANY && q <= LARGEST * n;
+}
+
 static bool match_avgpool(struct hd_qmatch *m, int node) {
     struct hd_qparam p;
     struct hd_window v;
@@ -299,8 +315,10 @@ static bool match_avgpool(struct hd_qmatch *m, int node) {
         hd_window_inside(&v)) {
         int mean = hd_qdq_emit(m, HD_IR_qmean, node, 1, &x);
         hd_attr_set_int(m->g, mean, "x_zp", p.zp);
-        hd_attr_set_float(m->g, mean, "x_scale", p.scale);
-        hd_attr_set_float(m->g, mean, "scale", 1.0f / ((float)(v.h * v.w) * m->y.scale));
+        bool ties = m->g->tensors[x].dtype == HD_I16 || may_tie(p.scale, m->y.scale, v.h * v.w);
+        float n = (float)(v.h * v.w);
+        hd_attr_set_float(m->g, mean, "x_scale", ties ? p.scale : 1);
+        hd_attr_set_float(m->g, mean, "scale", (ties ? 1 : p.scale) / (n * m->y.scale));
         return true;
     }
     int id = hd_qdq_emit(m, HD_IR_qavgpool, node, 1, &x);

@@ -69,8 +69,6 @@ bool hd_quant_reduction(hd_graph *g, int node);
 /* A norm of an image that is too long for a layer norm of rows, by means (moments.c); false: it
  * stays. */
 bool hd_quant_moments(hd_graph *g, int node);
-/* The mean of an image of few channels as one of means of blocks (means.c); false: it stays. */
-bool hd_quant_block_mean(hd_graph *g, int node);
 /* A sum or product over a short dimension as those of its parts (sums.c); false: it stays. */
 bool hd_quant_short_sum(hd_graph *g, int node);
 /* A layer norm of several dimensions as one of rows of all of them; false: it stays. */

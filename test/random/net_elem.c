@@ -97,8 +97,10 @@ void net_mean(struct net *x, int in) {
     hd_dtype type = net_byte_type(x);
     net_add(x, HD_IR_qmean, 1, &in, type, 4, dim, &node);
     net_zero_point(x, node, "x_zp", in);
-    hd_attr_set_float(x->g, node, "x_scale", rng_float(&x->r, 0.01f, 0.3f));
-    hd_attr_set_float(x->g, node, "scale", 1 / (count * rng_float(&x->r, 0.01f, 0.2f)));
+    bool exact = rng_range(&x->r, 0, 1); /* sums of integers */
+    hd_attr_set_float(x->g, node, "x_scale", exact ? 1 : rng_float(&x->r, 0.01f, 0.3f));
+    hd_attr_set_float(x->g, node, "scale",
+                      (exact ? 0.1f : 1) / (count * rng_float(&x->r, 0.01f, 0.2f)));
     net_requant(x, node, type);
 }
 

@@ -129,6 +129,17 @@ static const struct sample samples[] = {
      "y ? = quantize(p, h, z)\noutput y",
      "y i8[1,1,1,1] = qmean(x) @p to=\"i8\" y_zp=0 lo=-128 hi=127 x_zp=3 x_scale=0x1p+0 "
      "scale=0x1p-1"},
+    {"the same where no mean is a tie: sums of integers",
+     "input x i8[1,1,2,2]\nconst ys f32[] = {0.1}\ndx ? = dequantize(x, s2, z3)\n"
+     "p ? = avgpool(dx) kernel_shape=[2,2]\ny ? = quantize(p, ys, z)\noutput y",
+     "y i8[1,1,1,1] = qmean(x) @p to=\"i8\" y_zp=0 lo=-128 hi=127 x_zp=3 x_scale=0x1p+0 "
+     "scale=0x1.4p+2"},
+    {"the same of scales that allow a tie",
+     "input x i8[1,1,2,2]\nconst xs f32[] = {0.75}\nconst ys f32[] = {1.25}\n"
+     "dx ? = dequantize(x, xs, z3)\np ? = avgpool(dx) kernel_shape=[2,2]\n"
+     "y ? = quantize(p, ys, z)\noutput y",
+     "y i8[1,1,1,1] = qmean(x) @p to=\"i8\" y_zp=0 lo=-128 hi=127 x_zp=3 x_scale=0x1.8p-1 "
+     "scale=0x1.99999ap-3"},
     {"average pool over parts of the image",
      "input x i8[1,1,2,4]\ndx ? = dequantize(x, s1, z3)\np ? = avgpool(dx) kernel_shape=[2,2] "
      "strides=[2,2]\n"
