@@ -111,7 +111,8 @@ static int by_pc(const void *a, const void *b) { /* both kinds of records begin 
     return (x > y) - (x < y);
 }
 
-/* Rows of a rolling place are taken when they are written: they are in order, each slot in turn. */
+/* Rows of a rolling place are taken when they are written. None is left out, so a slot is that of
+ * the last row that it may be, up to the one behind those that were written. */
 static void take_rows(struct hd_capture *x, uint32_t pc) {
     struct rolled key = {.pc = pc};
     const struct rolled *r =
@@ -126,10 +127,11 @@ static void take_rows(struct hd_capture *x, uint32_t pc) {
         x->failed = true;
         return;
     }
-    int last = x->row[r->place];
-    int row = last + (r->slot - last % p->rolling + p->rolling) % p->rolling;
+    int end = x->row[r->place], behind = (end - r->slot) % p->rolling;
+    int row = end - (behind < 0 ? behind + p->rolling : behind);
     uint8_t *to = x->dense[r->place];
-    x->row[r->place] = row;
+    if (row < 0) row = r->slot;
+    x->row[r->place] = (int)hd_max(end, row + r->rows);
     for (int y = row; y < row + r->rows && y < p->h; y++)
         for (int at = 0; at < p->w; at++)
             for (int c = 0; c < p->c; c++)

@@ -17,8 +17,8 @@ struct hd_capture {
     const struct hd_probe_eye *eye;
     struct rolled *rolled; /* results of VX in rolling places, by program word */
     size_t n_rolled, cap_rolled;
-    int *row;                /* per place: the row of a rolling one that was written last */
-    struct hd_check check;   /* its arena holds what operations write, of one step at a time */
+    int *row;              /* per place: the row behind those of a rolling one that were written */
+    struct hd_check check; /* its arena holds what operations write, of one step at a time */
     struct written *written; /* by program word */
     size_t n_written, cap_written;
     uint8_t **shadow; /* per place: its bytes as far as they are written; NULL = none yet */

@@ -49,7 +49,7 @@ uint8_t *hd_packed_byte(struct hd_lowering *lo, const struct hd_layer *l, int oc
                         int word, int lane);
 int hd_group_lane(const struct hd_lowering *lo, const struct hd_layer *l, int oc);
 /* A convolution that VX takes as windows; it becomes one, C/group being 1. */
-bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *l);
+bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *product);
 void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const struct hd_weights *w,
                      struct hd_packed *own);
 /* PM words of n output tiles from nt; bytes of a pixel of the chunk that begins there. */

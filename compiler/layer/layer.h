@@ -89,6 +89,7 @@ struct hd_layer {
                    pixels later: windows that need fewer of those read them */
     int im2col; /* bytes of a window as LX gathers it, whole words; 0 = windows are read in place */
     bool turned;  /* LX loads rows of pixels, and VX makes those windows of them (pixels.c) */
+    bool down;    /* windows of one column on VX, which slide down (depthwise.c) */
     int pm_words; /* per output tile: bias and scale, and the taps of a depthwise layer */
     int pm_cut;   /* AXI words of the last of them that the image does not have (lw.cut) */
 
@@ -114,17 +115,24 @@ int hd_weight_planes(const struct hd_tensor *w);
  * lowering's arena or by the tensor. */
 const int8_t *hd_weight_bytes(const struct hd_lowering *lo, const struct hd_tensor *w, int planes);
 enum { HD_DW_TAPS_PER_WORD = 8 }; /* isa.def, vx.dw */
-/* Part i of the window of a depthwise layer: kh x kw taps from (row, col), columns `step` apart, of
- * one plane of the weights, in the PM words behind word pm of an output tile. One part is the whole
- * window; each of several goes on from the sums of those before it (layer/depthwise.c). */
+/* Part i of the window of a depthwise layer: kh x kw taps from (row, col), columns `step` apart
+ * (where it slides down, columns are its rows), of one plane of the weights, in the PM words behind
+ * word pm of an output tile. One part is the whole window; each of several goes on from the sums of
+ * those before it (layer/depthwise.c). */
 struct hd_dw_part {
     int row, col, kh, kw, step, plane, pm;
 };
 int hd_layer_dw_parts(const struct hd_layer *l);
 struct hd_dw_part hd_layer_dw_part(const struct hd_layer *l, int i);
-/* Vectors that VX reads for `pixels` neighbours in a row of the result, of one output tile. */
-int64_t hd_dw_row_vectors(const struct hd_layer *l, int pixels);
-/* The same for a pixel in a long row. */
+/* Taps, stride and dilation along the way that windows slide, and across it. */
+struct hd_dw_side {
+    int k, s, d;
+};
+struct hd_dw_side hd_dw_along(const struct hd_layer *l);
+struct hd_dw_side hd_dw_across(const struct hd_layer *l);
+/* Vectors that VX reads for rows x cols pixels of the result, of one output tile. */
+int64_t hd_dw_vectors(const struct hd_layer *l, int rows, int cols);
+/* The same for a pixel of many. */
 int64_t hd_dw_pixel_vectors(const struct hd_layer *l);
 /* Packed pixels: output columns f, f + P, ... start `off` pixels into a word and span `words` per
  * row. */

@@ -25,7 +25,7 @@ static const struct hd_member layer[] = {
     LAYER(int, pm_words), LAYER(int, pm_cut),    LAYER(int32_t, a_imm),
     LAYER(int32_t, y.zp), LAYER(int32_t, y.lo),  LAYER(int32_t, y.hi),
     LAYER(bool, y.table), LAYER(float, a_scale), LAYER(int64_t, weight_bytes),
-    LAYER(bool, turned),
+    LAYER(bool, turned),  LAYER(bool, down),
 };
 #define TENSOR(type, name) HD_MEMBER(struct hd_mtensor, type, name)
 static const struct hd_member tensor[] = {

@@ -173,10 +173,11 @@ static int blocks(int n, int block, int all) {
     return n >= all ? all : (int)hd_min(all, hd_max(block, hd_floor_to(n, block)));
 }
 
-/* Columns of a tile: sums of a row's windows of several parts are in accumulators at a time. */
-static int columns_max(const struct hd_lowering *lo, const struct hd_layer *l) {
-    int parts = l->kind->slides ? hd_layer_dw_parts(l) : 1;
-    return parts > 1 ? (int)hd_min(l->ow, hd_half_am(lo->m)) : l->ow;
+/* Pixels of a tile along the way that windows slide, of `all`: the sums of several parts of them
+ * are in accumulators at a time. */
+static int along_max(const struct hd_lowering *lo, const struct hd_layer *l, bool down, int all) {
+    bool parts = l->kind->slides && l->down == down && hd_layer_dw_parts(l) > 1;
+    return parts ? (int)hd_min(all, hd_half_am(lo->m)) : all;
 }
 
 static int block_rows(const struct hd_tiling *lt) {
@@ -186,9 +187,11 @@ static int block_rows(const struct hd_tiling *lt) {
 /* Shrinks a tile until accumulators hold it and two of it fit in the ring. */
 bool hd_fit_tile(const struct hd_lowering *lo, struct hd_tiling *lt, int64_t pixels_max) {
     const struct hd_layer *l = lt->l;
-    lt->tw = blocks((int)hd_min(columns_max(lo, l), pixels_max / hd_min(block_rows(lt), l->oh)),
-                    l->ux, l->ow);
-    lt->th = blocks((int)hd_min(l->oh, pixels_max / lt->tw), block_rows(lt), l->oh);
+    lt->tw = blocks(
+        (int)hd_min(along_max(lo, l, false, l->ow), pixels_max / hd_min(block_rows(lt), l->oh)),
+        l->ux, l->ow);
+    lt->th = blocks((int)hd_min(along_max(lo, l, true, l->oh), pixels_max / lt->tw), block_rows(lt),
+                    l->oh);
     while (!fits_twice(lo, lt)) {
         if (lt->th > block_rows(lt))
             lt->th = blocks(lt->th - (int)hd_max(1, lt->th / hd_knob(lo)->shrink), block_rows(lt),
@@ -286,7 +289,8 @@ static struct hd_refusal roll_tile(const struct hd_lowering *lo, struct hd_tilin
         lt->nb = (int)hd_min(lt->nb, hd_half_am(lo->m) / pixels);
     }
     lt->chunk_outer = lt->wave = false;
-    if (lt->tw > columns_max(lo, l)) return HD_REFUSE(chain_rows);
+    if (lt->tw > along_max(lo, l, false, l->ow) || lt->th > along_max(lo, l, true, l->oh))
+        return HD_REFUSE(chain_rows);
     bool stays = lt->weights_stay || !l->kind->weights;
     if (!stays || !fits_twice(lo, lt)) return HD_REFUSE(chain_rows);
     return (struct hd_refusal){.why = HD_FITS};

@@ -31,6 +31,24 @@ static void parts_of(int planes) {
             }
 }
 
+/* Windows of one column have the parts of those of one row. */
+static void down(void **state) {
+    (void)state;
+    for (int k = 1; k <= TAPS; k++)
+        for (int step = 1; step <= 3; step++) {
+            struct hd_layer row = {.kh = 1, .kw = k, .sy = 1, .sx = step, .dx = 1, .planes = 2},
+                            column = {.kh = k, .kw = 1, .sy = step, .sx = 1, .dy = 1, .planes = 2};
+            column.down = true;
+            assert_int_equal(hd_layer_dw_parts(&column), hd_layer_dw_parts(&row));
+            for (int i = 0; i < hd_layer_dw_parts(&row); i++) {
+                struct hd_dw_part a = hd_layer_dw_part(&row, i), b = hd_layer_dw_part(&column, i);
+                assert_memory_equal(&a, &b, sizeof a);
+            }
+            assert_int_equal(hd_dw_vectors(&column, 20, 3), hd_dw_vectors(&row, 3, 20));
+            assert_int_equal(hd_dw_pixel_vectors(&column), hd_dw_pixel_vectors(&row));
+        }
+}
+
 static void parts(void **state) {
     (void)state;
     for (int planes = 1; planes <= HD_PLANES; planes++) parts_of(planes);
@@ -62,7 +80,15 @@ static void results(void **state) {
         {40, 14, 14, {3, 3}, {1, 1}, {2, 2}, .dilation = {2, 2}},
         {24, 11, 19, {5, 5}, {1, 1}, {6, 6}, .dilation = {3, 3}},
         {70, 1, 150, {1, 3}, {1, 1}, {0, 4}, .dilation = {1, 4}},
-        {16, 30, 5, {3, 2}, {2, 1}, {1, 9}, .dilation = {1, 18}}};
+        {16, 30, 5, {3, 2}, {2, 1}, {1, 9}, .dilation = {1, 18}},
+        /* one column: windows slide down */
+        {40, 98, 1, {9, 1}, {2, 1}, {3, 0}, .dilation = {1, 1}},
+        {24, 31, 17, {11, 1}, {1, 1}, {5, 0}, .dilation = {1, 1}},
+        {19, 2600, 1, {9, 1}, {1, 1}, {4, 0}, .dilation = {1, 1}}, /* more than tiny's AM holds */
+        {16, 60, 7, {5, 1}, {1, 1}, {6, 0}, .dilation = {3, 1}},
+        {24, 40, 9, {7, 1}, {3, 2}, {0, 0}, .dilation = {1, 1}},
+        {130, 40, 5, {7, 1}, {1, 2}, {3, 0}, .dilation = {1, 1}}, /* fewer columns than vectors */
+        {24, 33, 5, {7, 1}, {1, 1}, {3, 0}, .dilation = {1, 1}, .zero = 100}};
     for (int i = 0; i < 3; i++)
         for (size_t k = 0; k < sizeof shape / sizeof *shape; k++) run(ctx, machine[i], &shape[k]);
     /* XM does not hold the window of a pixel twice: fewer channels at a time */
@@ -84,11 +110,14 @@ static void pays(void **state) {
     static const struct conv_shape dilated = {
         64, 28, 28, {3, 3}, {1, 1}, {2, 2}, .dilation = {2, 2}};
     assert_true(run(ctx, "base", &dilated) < 28 * 28 * 4 * 5);
+    /* 9 on MX, here 4 */
+    static const struct conv_shape column = {64, 98, 8, {9, 1}, {2, 1}, {3, 0}, .dilation = {1, 1}};
+    assert_true(run(ctx, "base", &column) < 49 * 8 * 4 * 7);
     hd_ctx_destroy(ctx);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(parts), cmocka_unit_test(results),
-                                       cmocka_unit_test(pays)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(parts), cmocka_unit_test(down),
+                                       cmocka_unit_test(results), cmocka_unit_test(pays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
