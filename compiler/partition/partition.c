@@ -134,22 +134,25 @@ static bool moves_at_border(const struct partition *p, int node) {
     return !from_machine || !to_machine;
 }
 
-/* A transpose that brings dimension `from` to place `to` of the others. */
+/* A transpose that brings dimension `from` to place `to` of the others, or a reshape, where that
+ * dimension is 1. */
 static bool brings(const hd_graph *g, const struct hd_node *n, int from, int to) {
     int64_t perm[HD_MAX_RANK];
-    int rank = g->tensors[n->in[0]].rank;
-    if (hd_attr_ints(n, "perm", perm, HD_MAX_RANK, 0) != rank) return false;
-    for (int i = 0, next = 0; i < rank; i++) {
+    const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
+    bool shape = n->op == HD_IR_reshape && x->dim[from] == 1 && x->rank == y->rank;
+    if (!shape && hd_attr_ints(n, "perm", perm, HD_MAX_RANK, 0) != x->rank) return false;
+    for (int i = 0, next = 0; i < x->rank; i++) {
         next += next == from;
-        if (perm[i] != (i == to ? from : next)) return false;
+        int d = i == to ? from : next;
+        if (shape ? y->dim[i] != x->dim[d] : perm[i] != d) return false;
         next += i != to;
     }
     return true;
 }
 
-/* A transpose at the border between channels first and last. The bytes of rows [..,C] lie as those
- * of the image [N,C,..], so the machine has one of its tensors, and the value of the other one has
- * another layout. */
+/* A transpose (reshape of one channel) at the border between channels first and last. The bytes of
+ * rows [..,C] lie as those of the image [N,C,..], so the machine has one of its tensors, and the
+ * value of the other one has another layout. */
 static void fold_turn(struct partition *p, int node) {
     struct hd_lowering *lo = p->lo;
     const struct hd_node *n = &lo->g->nodes[node];
@@ -297,7 +300,8 @@ static void choose_places(struct partition *p) {
         }
     }
     for (size_t i = 0; i < p->n_order; i++)
-        if (p->place[p->order[i]] == ON_HOST && g->nodes[p->order[i]].op == HD_IR_transpose)
+        if (p->place[p->order[i]] == ON_HOST && (g->nodes[p->order[i]].op == HD_IR_transpose ||
+                                                 g->nodes[p->order[i]].op == HD_IR_reshape))
             fold_turn(p, p->order[i]);
     bool *machine = hd_new_array(p->lo->arena, bool, g->n_nodes + 1);
     for (size_t i = 0; i < p->n_order; i++)

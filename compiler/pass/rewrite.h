@@ -12,6 +12,7 @@ hd_rewrite hd_rw_cast_cast;       /* one cast, when m holds every value of x */
 hd_rewrite hd_rw_reshape;         /* x in the shape of the result */
 hd_rewrite hd_rw_transpose_twice; /* one transpose, or x */
 hd_rewrite hd_rw_transpose_ones;  /* dimensions of 1 alone move: a reshape */
+hd_rewrite hd_rw_turned_pad;      /* the border of x, behind the reshape of ones */
 hd_rewrite hd_rw_padded;          /* root's window takes the border that p puts around x */
 hd_rewrite hd_rw_sink;            /* root's operation on x (and y), then transpose or reshape t */
 hd_rewrite hd_rw_layernorm;       /* x, [s, [b]] over the last dimensions */

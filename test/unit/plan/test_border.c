@@ -31,6 +31,10 @@ static void turns(void **state) {
          "t ? = transpose(x) perm=[0,2,1]\n n ? = qlayernorm(t, g, b) axis=-1 epsilon=0.5 x_zp=0 "
          "y_zp=0 lo=-128 hi=127 to=\"i8\"\n y ? = transpose(n) perm=[0,2,1]\n",
          HD_LAYOUT_NHWC, HD_LAYOUT_NHWC, NULL, 0},
+        {"input x i8[1,9,7,1]\n t ? = reshape(x) shape=[1,1,9,7]\n y ? = qmaxpool(t) " POOL,
+         HD_LAYOUT_ROWS, HD_LAYOUT_NHWC, NULL, 0}, /* one channel: a transpose moves nothing */
+        {"input x i8[1,9,8,1]\n t ? = reshape(x) shape=[1,1,8,9]\n y ? = qmaxpool(t) " POOL,
+         HD_LAYOUT_DENSE, HD_LAYOUT_NHWC, "reshape", 0},
         {"input x i8[1,6,5,8]\n t ? = transpose(x) perm=[0,2,1,3]\n y ? = qmaxpool(t) " POOL,
          HD_LAYOUT_DENSE, HD_LAYOUT_NHWC, "transpose", 0}, /* these bytes do move */
     };
