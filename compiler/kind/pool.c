@@ -9,38 +9,62 @@ struct pool {
     int counts[4]; /* of an average: rows [0], to [1], columns [2] to [3] whose taps count */
 };
 
-/* Pooling of output pixels [x, x + n) of row y, whose windows all have the same clipped shape. */
+/* Output pixels whose windows all have the same clipped shape: rows [0] to [1] and columns [2] to
+ * [3] of the taps, of which an average counts so many. */
+struct block {
+    int y, rows, x, cols, win[4], count;
+};
+
+/* Pooling of a row of a block, all vectors; or of all its rows, of vector `vec` (-1: the first). */
 static hd_status pool_run(struct hd_lowerer *w, const struct hd_tile *t, const struct hd_view *out,
-                          int y, int x, int n_x, const int win[4], int count) {
+                          const struct block *b, int vec) {
     const struct hd_layer *l = w->l;
     const struct pool *own = l->own;
     const struct hd_placement *fromp = hd_lower_place(w, l->in[0]);
     const struct hd_view *in = &t->in[0];
     int n = (int)w->m->n, pixel = in->cp / n, vectors = hd_lower_tensor(w, l->out)->bytes / n;
-    int iy = y * l->sy - l->pt + win[0] * l->dy, ix = x * l->sx - l->pl + win[2] * l->dx;
-    int rows = (win[1] - win[0] - 1) * l->dy + 1;
-    int cols = (win[3] - win[2] - 1) * l->dx + 1 + (n_x - 1) * l->sx;
+    int iy = b->y * l->sy - l->pt + b->win[0] * l->dy,
+        ix = b->x * l->sx - l->pl + b->win[2] * l->dx;
+    int rows = (b->win[1] - b->win[0] - 1) * l->dy + 1 + (b->rows - 1) * l->sy;
+    int cols = (b->win[3] - b->win[2] - 1) * l->dx + 1 + (b->cols - 1) * l->sx;
     struct hd_view src = hd_view_part(in, iy, ix, rows, cols);
     if (fromp->roll) /* contiguous for one row of windows, not for all */
         src = hd_lower_resident(fromp, t->img, iy, ix, rows, cols);
-    struct hd_view dst = hd_view_part(out, y, x, 1, n_x);
+    struct hd_view dst = hd_view_part(out, b->y, b->x, b->rows, b->cols);
     hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_lower_operand_a(w);
     if (!own->max) {
-        float scale = hd_pool_scale(l->a_scale, (int64_t)l->kh * l->kw, count);
+        float scale = hd_pool_scale(l->a_scale, (int64_t)l->kh * l->kw, b->count);
         hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(scale));
     }
     hd_lower_set(w, HD_F_vx_red, own->max ? HD_V_vx_red_max : HD_V_vx_red_sum);
     hd_lower_set(w, HD_F_vx_nred, 2);
-    hd_lower_set(w, HD_F_vx_a, src.at / (uint32_t)n);
-    hd_lower_set(w, HD_F_vx_d, dst.at / (uint32_t)n);
-    hd_lower_map_loop(w, 0, win[3] - win[2], l->dx * pixel, 0, 0);
-    hd_lower_map_loop(w, 1, win[1] - win[0], l->dy * in->pitch / n, 0, 0);
-    hd_lower_map_loop(w, 2, n_x, l->sx * pixel, 0, out->cp / n);
-    hd_lower_map_loop(w, 3, vectors, 1, 0, 1);
+    hd_lower_set(w, HD_F_vx_a, src.at / (uint32_t)n + (uint32_t)hd_max(vec, 0));
+    hd_lower_set(w, HD_F_vx_d, dst.at / (uint32_t)n + (uint32_t)hd_max(vec, 0));
+    hd_lower_map_loop(w, 0, b->win[3] - b->win[2], l->dx * pixel, 0, 0);
+    hd_lower_map_loop(w, 1, b->win[1] - b->win[0], l->dy * in->pitch / n, 0, 0);
+    hd_lower_map_loop(w, 2, b->cols, l->sx * pixel, 0, out->cp / n);
+    if (vec < 0)
+        hd_lower_map_loop(w, 3, vectors, 1, 0, 1);
+    else
+        hd_lower_map_loop(w, 3, b->rows, l->sy * in->pitch / n, 0, out->pitch / n);
     hd_lower_touch(w, &src, false);
     hd_lower_touch(w, &dst, true);
     return hd_ops_end(&w->s);
+}
+
+/* As few operations as it goes: down the rows of one vector, or over the vectors of one row. */
+static hd_status pool_block(struct hd_lowerer *w, const struct hd_tile *t,
+                            const struct hd_view *out, struct block b) {
+    const struct hd_layer *l = w->l;
+    int vectors = hd_lower_tensor(w, l->out)->bytes / (int)w->m->n, rows = b.rows;
+    int64_t step = hd_max(l->sy * t->in[0].pitch, out->pitch) / w->m->n;
+    bool down = rows > vectors && step <= INT16_MAX && !hd_lower_place(w, l->in[0])->roll;
+    for (int vec = 0; down && vec < vectors; vec++) TRY(pool_run(w, t, out, &b, vec));
+    if (down) return HD_OK;
+    b.rows = 1;
+    for (int i = 0; i < rows; i++, b.y++) TRY(pool_run(w, t, out, &b, -1));
+    return HD_OK;
 }
 
 /* Taps [out[0], out[1]) of a window that starts at `start` lie inside [0, size). */
@@ -57,6 +81,24 @@ static int counted(const struct hd_layer *l, int way, int start) {
     return win[1] - win[0];
 }
 
+/* Rows (columns: way 1) of the result from `at` on, below `end`, whose windows are alike: *n of
+ * them, their taps out_win. Returns how many an average counts. */
+static int like(const struct hd_lowerer *w, int way, int at, int end, int *n, int out_win[2]) {
+    const struct hd_layer *l = w->l;
+    const struct hd_mtensor *x = hd_lower_tensor(w, l->in[0]);
+    int stride = way ? l->sx : l->sy, pad = way ? l->pl : l->pt, size = way ? x->w : x->h;
+    int taps = way ? l->kw : l->kh, step = way ? l->dx : l->dy, other[2];
+    int count = counted(l, way, at * stride - pad);
+    clip_window(at * stride - pad, taps, step, size, out_win);
+    for (*n = 1; at + *n < end; ++*n) {
+        int start = (at + *n) * stride - pad;
+        clip_window(start, taps, step, size, other);
+        if (other[0] != out_win[0] || other[1] != out_win[1] || counted(l, way, start) != count)
+            break;
+    }
+    return count;
+}
+
 static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_lower_tensor(w, l->in[0]);
@@ -66,19 +108,14 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     TRY(hd_lower_input(w, 0, t->img, y0, x0, y1 - y0, x1 - x0, &t->in[0]));
     struct hd_view out =
         hd_lower_output(w, t->img, t->y, t->x, t->th, t->tw, hd_lower_tensor(w, l->out)->bytes);
-    for (int y = t->y; y < t->y + t->th; y++)
-        for (int ox = t->x, n; ox < t->x + t->tw; ox += n) {
-            int win[4], other[2], across = counted(l, 1, ox * l->sx - l->pl);
-            clip_window(y * l->sy - l->pt, l->kh, l->dy, x->h, win);
-            clip_window(ox * l->sx - l->pl, l->kw, l->dx, x->w, win + 2);
-            for (n = 1; ox + n < t->x + t->tw; n++) {
-                int start = (ox + n) * l->sx - l->pl;
-                clip_window(start, l->kw, l->dx, x->w, other);
-                if (other[0] != win[2] || other[1] != win[3] || counted(l, 1, start) != across)
-                    break;
-            }
-            TRY(pool_run(w, t, &out, y, ox, n, win, counted(l, 0, y * l->sy - l->pt) * across));
+    struct block b = {.y = t->y};
+    for (; b.y < t->y + t->th; b.y += b.rows) {
+        int down = like(w, 0, b.y, t->y + t->th, &b.rows, b.win);
+        for (b.x = t->x; b.x < t->x + t->tw; b.x += b.cols) {
+            b.count = down * like(w, 1, b.x, t->x + t->tw, &b.cols, b.win + 2);
+            TRY(pool_block(w, t, &out, b));
         }
+    }
     return hd_lower_store(w, t->img, &out, 0, hd_lower_tensor(w, l->out)->bytes);
 }
 

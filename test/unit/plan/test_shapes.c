@@ -154,6 +154,26 @@ static void pools_in_two_steps(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* One operation goes down the rows of a vector, whatever windows padding cuts, or over the vectors
+ * of a row, where those are more. */
+static void pools_down(void **state) {
+    (void)state;
+    static const struct {
+        int64_t c, h, kernel[2], stride[2], pad;
+    } of[] = {{8, 30, {2, 2}, {2, 2}, 0}, {24, 31, {3, 3}, {2, 2}, 1}, {40, 17, {5, 3}, {1, 2}, 1},
+              {16, 9, {3, 3}, {1, 1}, 1}, {200, 7, {3, 3}, {2, 1}, 1}, {8, 64, {2, 2}, {2, 2}, 0}};
+    static const char *machine[] = {"base", "tiny", "nano", "big", "base xm_bytes=8192"};
+    hd_ctx *ctx = hd_ctx_create();
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        for (size_t k = 0; k < sizeof machine / sizeof *machine; k++)
+            run(ctx, machine[k], pool(ctx, of[i].c, of[i].h, of[i].kernel, of[i].stride, of[i].pad),
+                64);
+    int64_t cycles =
+        run(ctx, "base", pool(ctx, 16, 32, (int64_t[]){2, 2}, (int64_t[]){2, 2}, 0), 64);
+    if (cycles >= 1600) fail_msg("%lld cycles", (long long)cycles);
+    hd_ctx_destroy(ctx);
+}
+
 /* The mean of an image of any size: pixels come as they are needed, all channels of each where AM
  * holds their sums. */
 static void means(void **state) {
@@ -323,6 +343,7 @@ int main(void) {
                                        cmocka_unit_test(turned_windows),
                                        cmocka_unit_test(latency_counts),
                                        cmocka_unit_test(pools_in_two_steps),
+                                       cmocka_unit_test(pools_down),
                                        cmocka_unit_test(means),
                                        cmocka_unit_test(norms),
                                        cmocka_unit_test(weights_take_turns),
