@@ -9,8 +9,8 @@ graph pools {
 #= # pools on tiny: of 32768 bytes of XM 28672 are a ring
 #= plan steps=1 layers=2 tensors=3 xm_ring_bytes=28672 arena_bytes=576
 #= # qmaxpool as vx.map: in [1,8,8,8] out [1,4,4,8] window 2x2 stride 2,2
-#= # tile 1x4, in on chip, out on chip
-#= layer 0 m ask_tiles=4 ring_bytes=28672 ring_in=28672 th=1 tw=4
+#= # tile 2x4, in on chip, out on chip
+#= layer 0 m ask_tiles=2 ring_bytes=28672 ring_in=28672 th=2 tw=4
 #= # qmean as vx.map: in [1,4,4,8] out [1,1,1,8] window 4x4 stride 1,1
 #= # tile 1x1, in on chip, out on chip
 #= layer 1 r ring_bytes=28672 ring_in=28672 th=1 tw=1 chain_first=1 chain_last=1
