@@ -275,6 +275,12 @@ size_t hd_graph_users(const hd_graph *g, int tensor, int *out, size_t max) {
     return n;
 }
 
+int hd_graph_unshaped(const hd_graph *g, int t) {
+    for (int maker; (maker = g->tensors[t].producer) >= 0; t = g->nodes[maker].in[0])
+        if (g->nodes[maker].op != HD_IR_reshape) break;
+    return t;
+}
+
 int hd_graph_only_user(const hd_graph *g, int tensor) {
     int user[2];
     return !hd_graph_is_output(g, tensor) && hd_graph_users(g, tensor, user, 2) == 1 ? user[0] : -1;

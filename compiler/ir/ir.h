@@ -184,6 +184,8 @@ size_t hd_graph_order(const hd_graph *g, int *out);
 void hd_graph_arrange(hd_graph *g, const int *order, size_t n);
 /* Nodes that read tensor t: fills up to max ids, returns the true count. */
 size_t hd_graph_users(const hd_graph *g, int tensor, int *out, size_t max);
+/* What t is in another shape, behind any number of reshapes; t where there is none. */
+int hd_graph_unshaped(const hd_graph *g, int t);
 /* The only node that reads tensor t, which is no result of the graph; -1 = none, or several. */
 int hd_graph_only_user(const hd_graph *g, int tensor);
 bool hd_graph_is_input(const hd_graph *g, int tensor);

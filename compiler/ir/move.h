@@ -39,6 +39,22 @@ static inline int hd_const_list(const struct hd_tensor *t, int64_t *out, int max
     return (int)n;
 }
 
+/* Dimension d of what a move of dimension `from` to place `to` makes is this one of its operand. */
+static inline int hd_moved_dim(int from, int to, int d) {
+    if (d == to) return from;
+    int other = d - (d > to); /* its place among those that stay */
+    return other + (other >= from);
+}
+
+/* Shape y is shape x with dimension `from`, which is 1, at place `to`: a reshape that is a
+ * transpose. */
+static inline bool hd_reshape_moves(const struct hd_tensor *x, const struct hd_tensor *y, int from,
+                                    int to) {
+    bool same = x->known && y->known && x->rank == y->rank && x->dim[from] == 1;
+    for (int d = 0; same && d < x->rank; d++) same = y->dim[d] == x->dim[hd_moved_dim(from, to, d)];
+    return same;
+}
+
 /* Pads [before.., after..] of the listed axes (all of them when n_axes is 0), spread to all. */
 static inline void hd_pads_spread(int rank, const int64_t *pads, int n_axes, const int64_t *axes,
                                   int64_t *out) {

@@ -1,4 +1,4 @@
-/* Depthwise layers: vx.dw over the rows of a tile. */
+/* Depthwise layers: vx.dw over the rows of a tile, or its columns. */
 #include "compiler/kind/matmul.h"
 
 #include <string.h>
@@ -198,9 +198,8 @@ static int pm_words(const struct hd_layer *l) {
 
 /* Windows of one column slide down, if a step down is a step of vx.dw. */
 static bool slides_down(const struct hd_lowering *lo, const struct hd_layer *l) {
-    enum { PADDING = 32 }; /* of a row, at most */
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
-    int64_t pitch = (int64_t)(hd_max(x->w, l->ow) + PADDING) * x->cp / lo->m->n;
+    int64_t pitch = 4 * (hd_max(x->w, l->ow) + 16) * x->cp / lo->m->n; /* with padding, at most */
     return l->kw == 1 && l->kh > 1 && (l->dy == 1 || l->sy == 1) && l->sy <= 3 &&
            l->sy * l->dy * pitch <= INT16_MAX;
 }

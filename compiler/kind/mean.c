@@ -5,7 +5,11 @@
 #include "compiler/kind/kinds.h"
 #include "runtime/base/num.h"
 
-enum { LANES = HD_MEAN_LANES, SUM_MOST = 1 << 24 /* of integers that binary32 holds */ };
+enum {
+    LANES = HD_MEAN_LANES,
+    SUM_MOST = 1 << 24, /* binary32 holds all integers up to it */
+    TERM_MOST = 383     /* of an i8 less a zero point of 255, or a u8 less one of -128 */
+};
 
 /* hd_layer.own */
 struct scaling {
@@ -206,7 +210,7 @@ static hd_status make(struct hd_lowering *lo, const struct hd_node *n, struct hd
     l->a_scale = hd_attr_float(n, "x_scale", 1);
     struct scaling *own = hd_new(lo->arena, struct scaling);
     own->y = hd_attr_float(n, "scale", 1);
-    own->exact = l->a_scale == 1 && SUM_MOST / 511 >= (int64_t)l->kh * l->kw;
+    own->exact = l->a_scale == 1 && SUM_MOST / TERM_MOST >= (int64_t)l->kh * l->kw;
     l->own = own;
     return HD_OK;
 }

@@ -15,7 +15,7 @@ struct block {
     int y, rows, x, cols, win[4], count;
 };
 
-/* Pooling of a row of a block, all vectors; or of all its rows, of vector `vec` (-1: the first). */
+/* Pooling of the rows of a block, of vector `vec`; of one row, and all vectors where vec is -1. */
 static hd_status pool_run(struct hd_lowerer *w, const struct hd_tile *t, const struct hd_view *out,
                           const struct block *b, int vec) {
     const struct hd_layer *l = w->l;
@@ -83,7 +83,7 @@ static int counted(const struct hd_layer *l, int way, int start) {
 
 /* Rows (columns: way 1) of the result from `at` on, below `end`, whose windows are alike: *n of
  * them, their taps out_win. Returns how many an average counts. */
-static int like(const struct hd_lowerer *w, int way, int at, int end, int *n, int out_win[2]) {
+static int alike(const struct hd_lowerer *w, int way, int at, int end, int *n, int out_win[2]) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_lower_tensor(w, l->in[0]);
     int stride = way ? l->sx : l->sy, pad = way ? l->pl : l->pt, size = way ? x->w : x->h;
@@ -110,9 +110,9 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
         hd_lower_output(w, t->img, t->y, t->x, t->th, t->tw, hd_lower_tensor(w, l->out)->bytes);
     struct block b = {.y = t->y};
     for (; b.y < t->y + t->th; b.y += b.rows) {
-        int down = like(w, 0, b.y, t->y + t->th, &b.rows, b.win);
+        int down = alike(w, 0, b.y, t->y + t->th, &b.rows, b.win);
         for (b.x = t->x; b.x < t->x + t->tw; b.x += b.cols) {
-            b.count = down * like(w, 1, b.x, t->x + t->tw, &b.cols, b.win + 2);
+            b.count = down * alike(w, 1, b.x, t->x + t->tw, &b.cols, b.win + 2);
             TRY(pool_block(w, t, &out, b));
         }
     }

@@ -26,12 +26,8 @@ double hd_run_cycles(const struct hd_lowering *lo, int64_t bytes) {
     return hd_max(beats, (double)(hd_compile_latency(lo->opt) + 2) / HD_N_open_bursts);
 }
 
-static int gcd(int a, int b) {
-    return b ? gcd(b, a % b) : a;
-}
-
 int hd_layer_phases(const struct hd_layer *l) {
-    return (int)hd_min(l->ppw / gcd(l->sx, l->ppw), l->ow);
+    return (int)hd_min(l->ppw / hd_gcd(l->sx, l->ppw), l->ow);
 }
 
 /* A window that begins `start` pixels behind where a word does. */

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compiler/ir/move.h"
 #include "compiler/partition/layers_text.h"
 #include "compiler/partition/partition.h"
 #include "runtime/base/num.h"
@@ -138,16 +139,11 @@ static bool moves_at_border(const struct partition *p, int node) {
  * dimension is 1. */
 static bool brings(const hd_graph *g, const struct hd_node *n, int from, int to) {
     int64_t perm[HD_MAX_RANK];
-    const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
-    bool shape = n->op == HD_IR_reshape && x->dim[from] == 1 && x->rank == y->rank;
-    if (!shape && hd_attr_ints(n, "perm", perm, HD_MAX_RANK, 0) != x->rank) return false;
-    for (int i = 0, next = 0; i < x->rank; i++) {
-        next += next == from;
-        int d = i == to ? from : next;
-        if (shape ? y->dim[i] != x->dim[d] : perm[i] != d) return false;
-        next += i != to;
-    }
-    return true;
+    const struct hd_tensor *x = &g->tensors[n->in[0]];
+    if (n->op == HD_IR_reshape) return hd_reshape_moves(x, &g->tensors[n->out[0]], from, to);
+    bool same = hd_attr_ints(n, "perm", perm, HD_MAX_RANK, 0) == x->rank;
+    for (int d = 0; same && d < x->rank; d++) same = perm[d] == hd_moved_dim(from, to, d);
+    return same;
 }
 
 /* A transpose (reshape of one channel) at the border between channels first and last. The bytes of

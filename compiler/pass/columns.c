@@ -56,10 +56,8 @@ static bool is_bytes(const struct hd_tensor *t) {
 /* It comes from the host, or goes there, as it is or in another shape. */
 static bool at_border(const hd_graph *g, int t) {
     enum { USERS = 16 };
-    int user[USERS], maker = g->tensors[t].producer;
+    int user[USERS], maker = g->tensors[hd_graph_unshaped(g, t)].producer;
     size_t n = hd_graph_users(g, t, user, USERS);
-    while (maker >= 0 && g->nodes[maker].op == HD_IR_reshape)
-        maker = g->tensors[g->nodes[maker].in[0]].producer;
     if (maker < 0 || g->nodes[maker].op == HD_IR_quantize || hd_graph_is_output(g, t)) return true;
     for (size_t i = 0; i < n && i < USERS; i++)
         if (g->nodes[user[i]].op == HD_IR_dequantize) return true;

@@ -17,13 +17,6 @@
 
 enum { ELEMENTS_MOST = 1 << 20, OPERANDS_MOST = 16, CHANNELS_MOST = 512 };
 
-/* What t is in another shape. */
-static int behind(const hd_graph *g, int t) {
-    for (int maker; (maker = g->tensors[t].producer) >= 0; t = g->nodes[maker].in[0])
-        if (g->nodes[maker].op != HD_IR_reshape) break;
-    return t;
-}
-
 static bool same_shape(const struct hd_tensor *a, const struct hd_tensor *b) {
     return a->rank == b->rank && !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim);
 }
@@ -31,7 +24,7 @@ static bool same_shape(const struct hd_tensor *a, const struct hd_tensor *b) {
 /* The image that t is in another shape, in which other bytes than its channels lie side by side; -1
  * = none. */
 static int image_of(const hd_graph *g, int t) {
-    int x = behind(g, t);
+    int x = hd_graph_unshaped(g, t);
     const struct hd_tensor *y = &g->tensors[t], *image = &g->tensors[x];
     if (x == t || image->rank != 4 || !y->known || !image->known || y->rank < 3 ||
         y->dim[1] == image->dim[1] || hd_tensor_elems(y) < 1 || hd_channels_of(g, x) != 1)
@@ -136,7 +129,7 @@ static int operand(hd_graph *g, int t, const struct hd_tensor *y, const struct h
                    bool make) {
     const struct hd_tensor x = g->tensors[t];
     int64_t dim[HD_MAX_RANK] = {0}, channel[CHANNELS_MOST];
-    int from = behind(g, t);
+    int from = hd_graph_unshaped(g, t);
     if (same_shape(&g->tensors[from], image)) return from;
     if (x.data) return make ? constant(g, t, y, image) : t;
     if (hd_tensor_elems(&x) == hd_tensor_elems(y) || image->dim[1] > CHANNELS_MOST ||
@@ -254,7 +247,7 @@ static bool concat(hd_graph *g, int node) {
     }
     dim[at] = sum;
     replace(g, node, n.n_in, in, 4, dim);
-    hd_attr_set_int(g, g->tensors[behind(g, n.out[0])].producer, "axis", at);
+    hd_attr_set_int(g, g->tensors[hd_graph_unshaped(g, n.out[0])].producer, "axis", at);
     return true;
 }
 
@@ -273,7 +266,7 @@ hd_status hd_pass_images(hd_ctx *ctx, hd_graph *g) {
     for (size_t i = 0; i < g->n_nodes; i++) { /* back in the shape of the image */
         const struct hd_node *nd = &g->nodes[i];
         if (nd->dead || nd->op != HD_IR_reshape || hd_graph_is_output(g, nd->out[0])) continue;
-        int t = behind(g, nd->out[0]);
+        int t = hd_graph_unshaped(g, nd->out[0]);
         if (same_shape(&g->tensors[t], &g->tensors[nd->out[0]])) hd_graph_replace(g, nd->out[0], t);
     }
     hd_pass_dce(g);

@@ -293,12 +293,7 @@ static bool may_tie(float x, float y, int64_t n) {
     int64_t p = (int64_t)ldexpf(frexpf(fabsf(x), &(int){0}), DIGITS),
             q = (int64_t)ldexpf(frexpf(fabsf(y), &(int){0}), DIGITS);
     if (p < 1 || q < 1) return true;
-    int64_t a = p, b = q;
-    while (b) { /* Euclid */
-        int64_t rest = a % b;
-        a = b, b = rest;
-    }
-    for (q /= a; q % 2 == 0;) q /= 2;
+    for (q /= hd_gcd(p, q); q % 2 == 0;) q /= 2;
     return n < MANY && q <= LARGEST * n;
 }
 

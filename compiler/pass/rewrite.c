@@ -156,33 +156,23 @@ int hd_rw_padded(hd_ctx *ctx, struct hd_match *m) {
     return out;
 }
 
-/* A reshape that brings a dimension of 1 behind all others, or back, as that of channels of one:
- * what it moves. */
-static bool turn_of(const struct hd_tensor *x, const struct hd_tensor *y, int perm[4]) {
-    static const int turns[2][4] = {{0, 3, 1, 2}, {0, 2, 3, 1}};
-    if (x->rank != 4 || y->rank != 4 || !x->known || !y->known) return false;
-    for (int k = 0; k < 2; k++) {
-        bool same = x->dim[k ? 1 : 3] == 1;
-        for (int d = 0; d < 4; d++) same = same && y->dim[d] == x->dim[turns[k][d]];
-        memcpy(perm, turns[k], sizeof turns[k]);
-        if (same) return true;
-    }
-    return false;
-}
-
 int hd_rw_turned_pad(hd_ctx *ctx, struct hd_match *m) {
     hd_graph *g = m->g;
-    int t = hd_match_get(m, "p"), x = hd_match_get(m, "x"), perm[4];
-    const struct hd_node p = g->nodes[g->tensors[t].producer];
+    int t = hd_match_get(m, "p"), x = hd_match_get(m, "x");
+    const struct hd_tensor *from = &g->tensors[t], *to = &g->tensors[result(m)];
+    const struct hd_node p = g->nodes[from->producer];
     int64_t list[2 * HD_MAX_RANK], axes[HD_MAX_RANK], around[2 * HD_MAX_RANK], dim[4], turned[8];
     int n_axes = list_of(g, &p, 3, axes, HD_MAX_RANK);
-    if (!turn_of(&g->tensors[t], &g->tensors[result(m)], perm) || g->specialised || n_axes < 0 ||
+    if (from->rank != 4 || g->specialised || n_axes < 0 ||
         list_of(g, &p, 1, list, 2 * HD_MAX_RANK) <= 0)
         return -1;
+    bool first = hd_reshape_moves(from, to, 3, 1); /* channels, else last */
+    if (!first && !hd_reshape_moves(from, to, 1, 3)) return -1;
     hd_pads_spread(4, list, n_axes, axes, around);
     for (int d = 0; d < 4; d++) {
-        dim[d] = g->tensors[x].dim[perm[d]];
-        turned[d] = around[perm[d]], turned[d + 4] = around[perm[d] + 4];
+        int of = hd_moved_dim(first ? 3 : 1, first ? 1 : 3, d);
+        dim[d] = g->tensors[x].dim[of];
+        turned[d] = around[of], turned[d + 4] = around[of + 4];
     }
     int in[3] = {hd_match_emit(ctx, m, HD_IR_reshape, 1, &x, "shape", 4, dim), -1,
                  p.n_in > 2 ? p.in[2] : -1};

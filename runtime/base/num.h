@@ -30,6 +30,10 @@ static inline int64_t hd_max(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
+static inline int64_t hd_gcd(int64_t a, int64_t b) {
+    return b ? hd_gcd(b, a % b) : a;
+}
+
 /* Rounds to the nearest integer, ties to even, saturating at +-2^30 (far beyond any 16-bit range
  * that follows); NaN gives 0. The first half of requantisation. */
 static inline int32_t hd_round_f32(float v) {

@@ -5,7 +5,7 @@ comes to a small one and is taken off again, so that their sum needs more than 8
 8 bits hold, and a reciprocal that they do not. Inputs that come in as images do: bytes.onnx reads pixels of
 bytes less 127.5, mean.onnx the same with a mean and deviation for each channel, order.onnx floats with these, blue first; last.onnx has
 floats with channels last. whole.onnx takes means of a
-whole image and of its squares, channels last. blocks.onnx has the mean of a large image of few channels. Run in this folder; standard library only."""
+whole image and of its squares, channels last. image_mean.onnx has the mean of a large image of few channels. Run in this folder; standard library only."""
 import struct
 import sys
 
@@ -57,7 +57,7 @@ forms = {
                     node("ReduceMean", ["q"], ["v"], "power", ints("axes", 1, 2, 3)), node("Add", ["c", "m"], ["a"], "moved"),
                     node("Add", ["a", "v"], ["y"], "more")],
                    [value("x", 1, 2, 32, 32)], [value("y", None)], [tensor("w1", (6, 2, 1, 1), floats(*weights(12, 0.25)))]),
-    "blocks": model([node("Conv", ["x", "w1"], ["c"], "conv"), node("GlobalAveragePool", ["c"], ["m"], "mean"),
+    "image_mean": model([node("Conv", ["x", "w1"], ["c"], "conv"), node("GlobalAveragePool", ["c"], ["m"], "mean"),
                      node("Sigmoid", ["m"], ["s"], "gate"), node("Mul", ["c", "s"], ["y"], "gated")],
                     [value("x", 1, 2, 32, 32)], [value("y", None)], [tensor("w1", (6, 2, 1, 1), floats(*weights(12, 0.25)))]),
     "order": model([node("Slice", ["x", "at", "to", "axis", "step"], ["r"], "blue_first"),
