@@ -48,7 +48,9 @@ struct timing {
     double vx_begins; /* its first iteration */
     double vx_drains; /* its last iteration to done */
     int64_t vx_late;
-    struct hd_bank_user mx; /* that MX is at, as VX sees it */
+    struct hd_bank_user mx;   /* that MX is at, as VX sees it */
+    struct hd_bank_user user; /* of the operation of MX with this number */
+    int user_of;
     struct hd_am_writers mx_writes;
 };
 
@@ -166,22 +168,23 @@ static const struct hd_slot_op *at_work(const struct timing *t, int u) {
     return op->code ? op : NULL;
 }
 
-static struct hd_bank_user mx_user(const struct timing *t, const struct hd_slot_op *mx) {
-    struct hd_bank_user by;
-    hd_bank_user_of_mx(t->s->lo->m, mx, t->start[HD_UNIT_mx][mx->number - 1], t->c.free[HD_UNIT_mx],
-                       &by);
-    return by;
+/* What MX, which is at this operation, does to banks. */
+static const struct hd_bank_user *mx_user(struct timing *t, const struct hd_slot_op *mx) {
+    if (t->user_of != mx->number)
+        hd_bank_user_of_mx(t->s->lo->m, mx, t->start[HD_UNIT_mx][mx->number - 1],
+                           t->c.free[HD_UNIT_mx], &t->user);
+    t->user_of = mx->number;
+    return &t->user;
 }
 
 static void hold_for_mx(struct timing *t, int first, const struct hd_slot_op *mx) {
-    struct hd_bank_user by = mx_user(t, mx);
-    hold_stores(t, first, &by);
+    hold_stores(t, first, mx_user(t, mx));
 }
 
 /* What MX does may concern VX. */
 static void see_mx(struct timing *t, const struct hd_slot_op *mx) {
     bool adds = hd_op_field(mx, HD_F_mx_accumulate) && t->vx.banks >> HD_BANK_AM;
-    if (adds || (mx->reads_banks & t->vx.banks)) t->mx = mx_user(t, mx);
+    if (adds || (mx->reads_banks & t->vx.banks)) t->mx = *mx_user(t, mx);
 }
 
 /* The operation that VX is at ends as far as what MX does now is known. */

@@ -10,6 +10,7 @@
  * tiles, chunks and order, tiles again, the border of the ring. No search over a whole network is
  * needed because a change is only felt nearby.
  */
+#include <limits.h>
 #include <string.h>
 
 #include "compiler/layer/kind.h"
@@ -54,20 +55,30 @@ static int64_t attempt(struct search *s, const struct asked *q) {
     return hd_estimate_layers(s->lo, s->w.from, s->w.to, s->cycles - 1);
 }
 
-static void consider(struct search *s, struct asked q) {
-    if (hd_continue(s->lo->ctx) != HD_OK) return;
+/* true: it is the best so far. */
+static bool consider(struct search *s, struct asked q) {
+    if (hd_continue(s->lo->ctx) != HD_OK) return false;
     int64_t cycles = attempt(s, &q);
-    if (cycles < s->cycles) s->best = q, s->cycles = cycles;
+    if (cycles >= s->cycles) return false;
+    s->best = q, s->cycles = cycles;
+    return true;
 }
 
-static void each_number_of_tiles(struct search *s, struct asked q) {
-    for (q.tiles = 1; q.tiles <= hd_knob(s->lo)->most_tiles; q.tiles += (q.tiles + 3) / 4)
-        consider(s, q);
+/* Until so many different tiles in turn are no better. */
+static void each_number_of_tiles(struct search *s, struct asked q, int patience) {
+    int worse = 0;
+    const struct hd_tiling *lt = &s->lo->plan->tilings[s->w.first];
+    for (q.tiles = 1; q.tiles <= hd_knob(s->lo)->most_tiles; q.tiles += (q.tiles + 3) / 4) {
+        const int th = lt->th, tw = lt->tw;
+        bool better = consider(s, q), other = q.tiles == 1 || lt->th != th || lt->tw != tw;
+        worse = better ? 0 : worse + other;
+        if (worse >= patience) return;
+    }
 }
 
 static void search_tiles(struct search *s) {
     if (s->lo->plan->tilings[s->w.first].roll_th) return; /* rows are the chain's */
-    each_number_of_tiles(s, s->best);
+    each_number_of_tiles(s, s->best, INT_MAX);
 }
 
 /* Of a short layer, whose beginning and end count, every choice together with every number of
@@ -89,41 +100,43 @@ static void search_chunks(struct search *s) {
             q.order = (enum hd_order)order;
             q.nb = (int)hd_ceil_div(l->nts, chunks);
             consider(s, q);
-            if (jointly) each_number_of_tiles(s, q);
+            if (jointly) each_number_of_tiles(s, q, hd_knob(s->lo)->patience);
         }
     }
 }
 
-/* A chain whose operands are read by MX and by VX: every way to part the ring. */
+/* A chain whose operands are read by MX and by VX: where the part of MX ends, of VX, of MX again.
+ */
 static void search_parts(struct search *s) {
     const struct hd_tiling *lt = &s->lo->plan->tilings[s->w.first];
     uint32_t bank = s->lo->m->xm_bytes / s->lo->m->xm_banks;
-    if (!lt->ring_vx) return;
-    for (uint32_t in = 2 * bank; in < lt->ring_bytes; in += bank)
-        for (uint32_t vx = bank; vx < in; vx += bank) {
-            struct asked q = s->best;
-            q.ring_in = in, q.ring_vx = vx;
+    for (int turn = 0; turn < 3 && lt->ring_vx; turn++) {
+        struct asked q = s->best;
+        uint32_t *border = turn == 1 ? &q.ring_vx : &q.ring_in,
+                 end = turn == 1 ? q.ring_in : lt->ring_bytes;
+        for (*border = turn == 1 ? bank : q.ring_vx + bank; *border < end; *border += bank)
             consider(s, q);
-        }
+    }
 }
 
 static void search_ring(struct search *s) {
     const struct hd_layer *l = &s->lo->layers[s->w.first];
     bool depthwise = s->w.end - s->w.first == 1 && l->kind->slides;
-    uint32_t bank = s->lo->m->xm_bytes / s->lo->m->xm_banks,
+    uint32_t bank = s->lo->m->xm_bytes / s->lo->m->xm_banks, was = s->best.ring_in,
              ring = s->lo->plan->tilings[s->w.first].ring_bytes;
-    if (s->best.ring_in == 0 || s->best.ring_in == ring) return; /* one operand streams */
-    for (uint32_t in = bank; in < ring; in += bank) {
+    if (was == 0 || was == ring) return; /* one operand streams */
+    /* Halos: tiles want to be as high as their part allows, so it hardly shrinks. */
+    uint32_t in = depthwise ? hd_max(bank, was / bank * bank - bank) : bank;
+    for (; in < ring; in += bank) {
         struct asked q = s->best;
         q.ring_in = in;
         if (in == s->best.ring_in) continue;
         consider(s, q);
-        if (!depthwise) continue; /* halos: tiles want to be as high as their part allows */
-        for (int chunks = 1; chunks <= l->nts && chunks <= hd_knob(s->lo)->most_chunks;
+        for (int chunks = 1; depthwise && chunks <= l->nts && chunks <= hd_knob(s->lo)->most_chunks;
              chunks += (chunks + 1) / 2) {
             q.nb = (int)hd_ceil_div(l->nts, chunks);
             q.order = chunks > 1 ? HD_ORDER_CHUNK_OUTER : HD_ORDER_ANY;
-            each_number_of_tiles(s, q);
+            each_number_of_tiles(s, q, hd_knob(s->lo)->patience);
         }
     }
 }

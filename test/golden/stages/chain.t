@@ -36,7 +36,7 @@ graph chain {
 #= layer 0 e ask_tiles=24 ask_nb=1 ring_bytes=8192 ring_in=4096 th=1 tw=24 nb=1 cwb=1 weights_stay=1
 #= # qconv as vx.dw: in [1,24,24,16] out [1,24,24,16] window 3x3 stride 1,1
 #= # tile 1x24, 1 window chunks of 6 words kept, in streamed, out streamed
-#= layer 1 d ask_tiles=12 ask_nb=2 ring_bytes=8192 ring_in=7168 th=1 tw=24 nb=2 weights_stay=1 chain_first=1 chain_last=1
+#= layer 1 d ring_bytes=8192 ring_in=7168 th=1 tw=24 nb=2 weights_stay=1 chain_first=1 chain_last=1
 #= # qconv as mx.gemm vx.map: in [1,24,24,16] out [1,24,24,8] window 1x1 stride 1,1
 #= # tile 2x24, 1 weight chunks of 2 words kept, in streamed, out streamed
 #= layer 2 p ask_tiles=12 ring_bytes=8192 ring_in=3072 th=2 tw=24 nb=1 cwb=2 weights_stay=1 chain_first=2 chain_last=2
