@@ -281,6 +281,14 @@ int hd_graph_unshaped(const hd_graph *g, int t) {
     return t;
 }
 
+double hd_pixels_left(const hd_graph *g, int x, int y) {
+    const struct hd_tensor *a = &g->tensors[x], *b = &g->tensors[y];
+    if (a->rank != b->rank || a->rank < 3 || !a->dim[1] || !b->dim[1]) return 1;
+    double before = (double)hd_tensor_elems(a) / (double)a->dim[1],
+           after = (double)hd_tensor_elems(b) / (double)b->dim[1];
+    return after < before ? after / before : 1;
+}
+
 int hd_graph_only_user(const hd_graph *g, int tensor) {
     int user[2];
     return !hd_graph_is_output(g, tensor) && hd_graph_users(g, tensor, user, 2) == 1 ? user[0] : -1;

@@ -184,6 +184,9 @@ size_t hd_graph_order(const hd_graph *g, int *out);
 void hd_graph_arrange(hd_graph *g, const int *order, size_t n);
 /* Nodes that read tensor t: fills up to max ids, returns the true count. */
 size_t hd_graph_users(const hd_graph *g, int tensor, int *out, size_t max);
+/* Of the pixels of image x, so many of 1 have one of y, which a window with strides makes of x; 1
+ * where y has more, or is no image. */
+double hd_pixels_left(const hd_graph *g, int x, int y);
 /* What t is in another shape, behind any number of reshapes; t where there is none. */
 int hd_graph_unshaped(const hd_graph *g, int t);
 /* The only node that reads tensor t, which is no result of the graph; -1 = none, or several. */

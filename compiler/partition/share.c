@@ -12,6 +12,8 @@
  * channels the parts are slices of each pixel, along rows or images they are runs of them. A
  * transpose or reshape that leaves every byte where it is, is a part that is the whole.
  */
+#include <math.h>
+
 #include "compiler/partition/partition.h"
 #include "runtime/base/num.h"
 
@@ -87,22 +89,23 @@ static bool packs_channels(const struct hd_lowering *lo, const struct hd_node *n
            ((k->packs_pixels && k->packs_pixels(n)) || (k->flat && k->flat(lo, n) != HD_FLAT_NONE));
 }
 
-/* Cycles of MX for each pixel of y if its readers take so many words of K channels more; INT64_MAX:
+/* Cycles of MX for each pixel of y if its readers take so many words of K channels more; INFINITY:
  * some of them cannot leave lanes out. */
-static int64_t gap_cycles(const struct hd_lowering *lo, int y, int64_t words, int step,
-                          const int *steps) {
+static double gap_cycles(const struct hd_lowering *lo, int y, int64_t words, int step,
+                         const int *steps) {
     const hd_graph *g = lo->g;
     int user[64];
     size_t n = hd_graph_users(g, y, user, 64);
-    int64_t cycles = 0;
+    double cycles = 0;
     for (size_t i = 0; i < n && i < 64; i++) {
         const struct hd_node *r = &g->nodes[user[i]];
-        if (steps[user[i]] != step || r->in[0] != y || !packs_channels(lo, r)) return INT64_MAX;
+        if (steps[user[i]] != step || r->in[0] != y || !packs_channels(lo, r)) return INFINITY;
         const struct hd_tensor *w = &g->tensors[r->in[1]];
-        cycles +=
-            words * hd_ceil_div(w->dim[0], lo->m->n) * hd_tensor_elems(w) / w->dim[0] / w->dim[1];
+        int64_t taps = hd_tensor_elems(w) / w->dim[0] / w->dim[1];
+        cycles += (double)(words * hd_ceil_div(w->dim[0], lo->m->n) * taps) *
+                  hd_pixels_left(g, y, r->out[0]);
     }
-    return n > 64 || hd_graph_is_output(g, y) ? INT64_MAX : cycles;
+    return n > 64 || hd_graph_is_output(g, y) ? INFINITY : cycles;
 }
 
 /* Channels of a concat whose operands do not fill their words: each begins with a word, and lanes
@@ -121,8 +124,7 @@ static bool leave_gaps(struct hd_lowering *lo, const struct hd_node *n, int axis
     }
     int64_t words = hd_ceil_div(lane, lo->m->k) - hd_ceil_div(c, lo->m->k);
     if (g->tensors[y].dtype == HD_I16 || lo->opt->keep_all ||
-        hd_name_listed(&lo->opt->keep, n->name) ||
-        (double)gap_cycles(lo, y, words, step, steps) > moved)
+        hd_name_listed(&lo->opt->keep, n->name) || gap_cycles(lo, y, words, step, steps) > moved)
         return false;
     lo->lanes[y] = lanes;
     return true;

@@ -11,8 +11,9 @@
  * needs: shapes, integers of 8 bits. gives: the same values. destroys: nodes that nothing reads
  *
  * The array takes LANES channels of a pixel at a time, and makes LANES, used or not. Functions of
- * single bytes behind a result work on F(y). It is a rule of cost, and F(x) costs nothing where x
- * was made of it. At the border of the network pixels are packed, or the host moves them.
+ * single bytes behind a result work on F(y), and pairs whose other operand has an F. It is a rule
+ * of cost, and F(x) costs nothing where x was made of it. At the border of the network pixels are
+ * packed where convolutions alone read them, or the host moves them.
  */
 #include <string.h>
 
@@ -61,6 +62,16 @@ static bool at_border(const hd_graph *g, int t) {
     if (maker < 0 || g->nodes[maker].op == HD_IR_quantize || hd_graph_is_output(g, t)) return true;
     for (size_t i = 0; i < n && i < USERS; i++)
         if (g->nodes[user[i]].op == HD_IR_dequantize) return true;
+    return false;
+}
+
+/* ... and something that is no convolution reads it, so its pixels are not packed. */
+static bool also_whole(const hd_graph *g, int t) {
+    enum { USERS = 16 };
+    int user[USERS];
+    size_t n = hd_graph_users(g, t, user, USERS);
+    for (size_t i = 0; i < n && i < USERS; i++)
+        if (g->nodes[user[i]].op != HD_IR_qconv) return true;
     return false;
 }
 
@@ -179,15 +190,29 @@ static int folded_like(hd_graph *g, int t, int64_t f) {
     return hd_graph_tensor(g, hd_sprintf(g->arena, "%s.columns", x.name), x.dtype, 4, dim);
 }
 
-/* y from F(y), behind the functions of single bytes that alone read it. */
+/* What node n, which reads y, reads where it works on F(y), which is `made`; false: it cannot. */
+static bool folded_inputs(const struct columns *s, const struct hd_node *n, int y, int made,
+                          int64_t f, int in[2]) {
+    bool pair = n->op == HD_IR_qadd || n->op == HD_IR_qmul || n->op == HD_IR_qdiv;
+    if (!pair && n->op != HD_IR_qtable && n->op != HD_IR_qrescale) return false;
+    for (int k = 0; k < 2; k++) {
+        int t = k < n->n_in ? n->in[k] : -1;
+        bool same = t >= 0 && (size_t)t < s->n && s->at_once[t] == f && s->folded[t] >= 0;
+        in[k] = t == y ? made : pair ? (same ? s->folded[t] : -1) : t;
+        if (pair && in[k] < 0) return false;
+    }
+    return true;
+}
+
+/* y from F(y), behind what alone reads it and can work on F(y). */
 static void unfold(struct columns *s, int made, int y, int64_t f) {
     hd_graph *g = s->g;
     for (;;) {
-        int next = hd_graph_only_user(g, y);
+        int next = hd_graph_only_user(g, y), in[2];
         if (next < 0 || hd_graph_is_output(g, y)) break;
         const struct hd_node n = g->nodes[next];
-        if (n.op != HD_IR_qtable && n.op != HD_IR_qrescale) break;
-        int in[2] = {made, n.n_in > 1 ? n.in[1] : -1}, to = folded_like(g, n.out[0], f);
+        if (!folded_inputs(s, &n, y, made, f, in)) break;
+        int to = folded_like(g, n.out[0], f);
         y = n.out[0];
         hd_graph_kill(g, next);
         int id = hd_graph_node(g, n.op, n.name, n.n_in, in, 1, &to);
@@ -209,6 +234,7 @@ static void rewrite(struct columns *s, const struct conv *k, enum form form, int
         bool known = s->folded[x] >= 0 && s->at_once[x] == f;
         int folded = known ? s->folded[x] : folded_like(g, x, f);
         if (!known) move(g, x, folded, f, true);
+        s->folded[x] = folded, s->at_once[x] = (int)f;
         x = folded;
     }
     bool many = form != SPREAD;
@@ -237,8 +263,8 @@ static void rewrite(struct columns *s, const struct conv *k, enum form form, int
 static hd_status look_at(hd_ctx *ctx, struct columns *s, int node) {
     const struct hd_node *n = &s->g->nodes[node];
     if (n->dead || n->op != HD_IR_qconv || n->n_in != 4 || !is_bytes(&s->g->tensors[n->in[0]]) ||
-        !is_bytes(&s->g->tensors[n->out[0]]) || at_border(s->g, n->in[0]) ||
-        at_border(s->g, n->out[0]))
+        !is_bytes(&s->g->tensors[n->out[0]]) || at_border(s->g, n->out[0]) ||
+        (at_border(s->g, n->in[0]) && !also_whole(s->g, n->in[0])))
         return HD_OK;
     const struct hd_tensor *w = &s->g->tensors[n->in[1]];
     struct conv k = {.node = node, .c = s->g->tensors[n->in[0]].dim[1], .m = w->dim[0]};

@@ -2,7 +2,8 @@
  * which each operand may begin with a word of its own.
  *
  *   slice(concat(a, b, ..)) of channels   ->   an operand, where it is one; else qconv by 0 and 1
- *   f(concat(a, b, ..))                   ->   f(qconv(concat(a, b, ..))), one for all such f
+ *   f(concat(a, b, ..))                   ->   f(qconv(concat(a, b, ..))), one for all such f; also
+ *                                              of products, where lanes between cost them more
  *
  * needs: shapes, integers of 8 bits. gives: the same values. destroys: nodes that nothing reads
  *
@@ -117,24 +118,27 @@ static int64_t words(const struct gaps *s, int64_t at, int64_t c) {
     return s->lane[at + c - 1] / LANES - s->lane[at] / LANES + 1;
 }
 
-/* Cycles of a pixel by products, less those by moves. */
-static int64_t cost(const struct gaps *s, const struct hd_node *n) {
+/* Cycles of a pixel by products, less those by moves. close: products read it closed, too. */
+static double cost(const struct gaps *s, const struct hd_node *n, bool close) {
     const hd_graph *g = s->g;
-    int64_t c = g->tensors[s->y].dim[1], cycles = -RUN_CYCLES * n->n_in, at;
+    int64_t c = g->tensors[s->y].dim[1], at;
+    double cycles = (double)(s->copies - RUN_CYCLES * n->n_in);
     bool all = false;
     for (size_t i = 0; i < s->users; i++) {
         const struct hd_node *r = &g->nodes[s->user[i]];
         const struct hd_tensor *w = &g->tensors[r->in[r->n_in > 1]], *t = &g->tensors[r->out[0]];
-        if (is_product(g, r, s->y))
-            cycles += (s->lanes / LANES - hd_ceil_div(c, LANES)) * hd_ceil_div(w->dim[0], LANES) *
-                      (hd_tensor_elems(w) / w->dim[0] / w->dim[1]);
+        if (!close && is_product(g, r, s->y))
+            cycles += (double)((s->lanes / LANES - hd_ceil_div(c, LANES)) *
+                               hd_ceil_div(w->dim[0], LANES) *
+                               (hd_tensor_elems(w) / w->dim[0] / w->dim[1])) *
+                      hd_pixels_left(g, s->y, r->out[0]);
         else if (cuts(g, r, &at))
-            cycles += words(s, at, t->dim[1]) * hd_ceil_div(t->dim[1], LANES) -
-                      RUN_CYCLES * (at % LANES != 0);
+            cycles += (double)(words(s, at, t->dim[1]) * hd_ceil_div(t->dim[1], LANES) -
+                               RUN_CYCLES * (at % LANES != 0));
         else
             all = true;
     }
-    return cycles + s->copies + all * (s->lanes / LANES) * hd_ceil_div(c, LANES);
+    return cycles + (double)(all * (s->lanes / LANES) * hd_ceil_div(c, LANES));
 }
 
 /* Channels from `at` on of the result, into tensor t. */
@@ -170,9 +174,9 @@ static bool copy_enlarged(hd_graph *g, int node) {
 
 static bool close_gaps(hd_graph *g, int node) {
     struct gaps s = {.g = g, .y = g->nodes[node].out[0]};
-    if (g->nodes[node].op != HD_IR_concat || !find_lanes(&s, node) ||
-        cost(&s, &g->nodes[node]) >= 0)
-        return false;
+    if (g->nodes[node].op != HD_IR_concat || !find_lanes(&s, node)) return false;
+    double open = cost(&s, &g->nodes[node], false), shut = cost(&s, &g->nodes[node], true);
+    if (open >= 0 && shut >= 0) return false;
     int closed = -1;
     bool any = copy_enlarged(g, node);
     const struct hd_node n = g->nodes[node];
@@ -180,7 +184,7 @@ static bool close_gaps(hd_graph *g, int node) {
     for (size_t i = 0; i < s.users; i++) {
         const struct hd_node r = g->nodes[s.user[i]];
         int64_t at;
-        if (is_product(g, &r, s.y)) continue;
+        if (open <= shut && is_product(g, &r, s.y)) continue;
         any = true;
         if (!cuts(g, &r, &at)) {
             if (closed < 0) closed = hd_graph_tensor(g, y.name, y.dtype, y.rank, y.dim);

@@ -68,11 +68,11 @@ static bool consider(struct search *s, struct asked q) {
 static void each_number_of_tiles(struct search *s, struct asked q, int patience) {
     int worse = 0;
     const struct hd_tiling *lt = &s->lo->plan->tilings[s->w.first];
-    for (q.tiles = 1; q.tiles <= hd_knob(s->lo)->most_tiles; q.tiles += (q.tiles + 3) / 4) {
+    for (q.tiles = 1; q.tiles <= hd_knob(s->lo)->most_tiles && worse < patience;
+         q.tiles += (q.tiles + 3) / 4) {
         const int th = lt->th, tw = lt->tw;
         bool better = consider(s, q), other = q.tiles == 1 || lt->th != th || lt->tw != tw;
         worse = better ? 0 : worse + other;
-        if (worse >= patience) return;
     }
 }
 

@@ -54,9 +54,9 @@ graph g {
 #=   const u0.columns.one f32[1] = {0x1p+0}
 #=   const ab_37 i32[16] = {-6, -6, -6, -6, -6, -6, -6, -6, 1, 1, 1, 1, 1, 1, 1, 1}
 #=   const as_38 f32[16] = {0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6}
-#=   const v.moves i8[2,16,1,8] = #92e17cd5
-#=   const v.bias i32[2] = {0, 0}
-#=   const v.one f32[1] = {0x1p+0}
+#=   const v0.moves i8[2,16,1,8] = #92e17cd5
+#=   const v0.bias i32[2] = {0, 0}
+#=   const v0.one f32[1] = {0x1p+0}
 #=   x0 i8[1,16,16,32] = qrescale(x)
 #=   y.columns i8[1,16,16,4] = qconv(x0, a.columns, ab_24, as_25) @y x_zp=3 y_zp=-2 kernel_shape=[3,10] pads=[1,0,1,2] strides=[1,8] group=1 macs=147456
 #=   t.columns i8[1,16,16,4] = qtable(y.columns, table) @t
@@ -65,14 +65,14 @@ graph g {
 #=   t i8[1,2,16,32] = qconvtranspose(t.columns, t.moves, t.bias, t.one) @t_15 to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,8] strides=[1,8] pads=[0,0,0,0]
 #=   u i8[1,2,16,32] = qrescale(t)
 #=   u0 i8[1,2,16,32] = qadd(u, t)
-#=   u0.columns i8[1,16,16,4] = qconv(u0, u0.columns.moves, u0.columns.bias, u0.columns.one) to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,8] strides=[1,8] pads=[0,0,0,0]
-#=   v.columns i8[1,16,8,4] = qconv(u0.columns, c.columns, ab_37, as_38) @v x_zp=5 kernel_shape=[5,3] pads=[1,1,2,1] strides=[2,1] group=1 macs=25600
-#=   v i8[1,2,8,32] = qconvtranspose(v.columns, v.moves, v.bias, v.one) @v_19 to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,8] strides=[1,8] pads=[0,0,0,0]
-#=   v0 i8[1,2,8,32] = qadd(v, v)
 #=   h i8[1,2,16,32] = qconv(x0, d, ab, as) kernel_shape=[1,5] pads=[0,2,0,2] strides=[1,1] group=1
 #=   odd i8[1,2,16,31] = qconv(x0, d, ab, as) kernel_shape=[1,5] pads=[0,0,0,3] strides=[1,1] group=1
 #=   odd0 i8[1,2,16,31] = qadd(odd, odd)
 #=   one i8[1,2,16,32] = qconv(h, c, ab, as) kernel_shape=[5,5] pads=[2,2,2,2] strides=[1,1] group=1
+#=   u0.columns i8[1,16,16,4] = qconv(u0, u0.columns.moves, u0.columns.bias, u0.columns.one) to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,8] strides=[1,8] pads=[0,0,0,0]
+#=   v.columns i8[1,16,8,4] = qconv(u0.columns, c.columns, ab_37, as_38) @v x_zp=5 kernel_shape=[5,3] pads=[1,1,2,1] strides=[2,1] group=1 macs=25600
+#=   v0.columns i8[1,16,8,4] = qadd(v.columns, v.columns) @v0
+#=   v0 i8[1,2,8,32] = qconvtranspose(v0.columns, v0.moves, v0.bias, v0.one) @v0_20 to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,8] strides=[1,8] pads=[0,0,0,0]
 #=   output z0
 #=   output v0
 #=   output h

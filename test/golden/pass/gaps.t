@@ -1,5 +1,5 @@
 # Readers of operands that do not fill words are products: a slice across two operands, a sum, which shares one product
-# with another. A slice that is an operand is that. A convolution reads the concat as it is. Not where all of them fill
+# with another. A slice that is an operand is that. A convolution reads what is closed for these. Not where all of them fill
 # their words, nor where others join an operand, too.
 # RUN: heddle opt --pass gaps %s
 graph g {
@@ -69,7 +69,7 @@ graph g {
 #=   c_35 i8[1,12,2,2] = qconv(c, c.closed.moves, c.closed.bias, c.closed.one) @c.closed to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,1] strides=[1,1] pads=[0,0,0,0]
 #=   y2 i8[1,12,2,2] = qadd(c_35, c_35)
 #=   y3 i8[1,12,2,2] = qrescale(c_35)
-#=   y4 i8[1,2,2,2] = qconv(c, v, b2, s2) kernel_shape=[1,1]
+#=   y4 i8[1,2,2,2] = qconv(c_35, v, b2, s2) kernel_shape=[1,1]
 #=   e i8[1,16,2,2] = qconv(x, w16, b16, s16) kernel_shape=[1,1]
 #=   h i8[1,6,2,2] = qconv(x, w, b, s) kernel_shape=[1,1] x_zp=4
 #=   f i8[1,22,2,2] = concat(e, h) axis=1

@@ -1,0 +1,57 @@
+# An input of few channels that something else than convolutions reads, too, is folded once, for two convolutions; pairs
+# behind a result work on its columns where the other operand has some of as many, also those of both operands alike,
+# not where it has none.
+# RUN: heddle opt --pass columns %s
+graph g {
+  input x i8[1,3,16,20]
+  input g i8[1,3,16,20]
+  const a i8[3,3,3,3] = {-1,2,7,-9,5,-2,-8,-4,-6,2,6,-2,3,8,-6,9,-2,-9,-3,4,-1,-4,3,-4,-7,-5,5,-5,-5,-9,-9,-3,-3,-4,-4,0,1,-3,8,-3,-4,-3,3,0,-9,2,4,-4,-5,-1,-7,1,0,9,-9,1,-7,0,2,0,6,1,-4,6,6,-4,-8,-1,-9,2,3,-9,8,4,2,3,9,-9,5,-8,-4}
+  const b i8[3,3,1,3] = {-3,-6,-2,5,2,7,2,7,-1,5,-6,9,2,0,-8,4,-7,-3,1,7,2,-5,1,-1,8,-7,0}
+  const ab i32[3] = {-6,1,3}
+  const as f32[3] = {0.09,0.03,0.05}
+  y ? = qconv(x, a, ab, as) x_zp=3 y_zp=-2 kernel_shape=[3,3] pads=[1,1,1,1] strides=[1,1] group=1
+  z ? = qconv(x, b, ab, as) x_zp=3 y_zp=4 kernel_shape=[1,3] pads=[0,1,0,1] strides=[1,1] group=1
+  s ? = qadd(x, y) a_scale=0.5 b_scale=0.25 a_zp=3 b_zp=-2
+  d ? = qadd(s, s)
+  m ? = qmul(z, x)
+  e ? = qconv(x, a, ab, as) x_zp=3 kernel_shape=[3,3] pads=[1,1,1,1] strides=[1,1] group=1
+  k ? = qadd(e, g)
+  c ? = concat(d, m, k) axis=1
+  v ? = qrescale(c)
+  output v
+}
+#= graph g {
+#=   input x i8[1,3,16,20]
+#=   input g i8[1,3,16,20]
+#=   const ab i32[3] = {-6, 1, 3}
+#=   const as f32[3] = {0x1.70a3d8p-4, 0x1.eb851ep-6, 0x1.99999ap-5}
+#=   const a.columns i8[15,15,3,3] = #16fd18e5
+#=   const x.columns.moves i8[15,3,1,5] = #062280cc
+#=   const x.columns.bias i32[15] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#=   const x.columns.one f32[1] = {0x1p+0}
+#=   const ab_20 i32[15] = {-6, -6, -6, -6, -6, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3}
+#=   const as_21 f32[15] = {0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.99999ap-5, 0x1.99999ap-5, 0x1.99999ap-5, 0x1.99999ap-5, 0x1.99999ap-5}
+#=   const d.moves i8[3,15,1,5] = #75429d8c
+#=   const d.bias i32[3] = {0, 0, 0}
+#=   const d.one f32[1] = {0x1p+0}
+#=   const b.columns i8[3,15,1,7] = #6321af7a
+#=   const a.columns_29 i8[15,15,3,3] = #16fd18e5
+#=   const ab_30 i32[15] = {-6, -6, -6, -6, -6, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3}
+#=   const as_31 f32[15] = {0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.99999ap-5, 0x1.99999ap-5, 0x1.99999ap-5, 0x1.99999ap-5, 0x1.99999ap-5}
+#=   const e.moves i8[3,15,1,5] = #75429d8c
+#=   const e.bias i32[3] = {0, 0, 0}
+#=   const e.one f32[1] = {0x1p+0}
+#=   x.columns i8[1,15,16,4] = qconv(x, x.columns.moves, x.columns.bias, x.columns.one) to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,5] strides=[1,5] pads=[0,0,0,0]
+#=   z i8[1,3,16,20] = qconvtranspose(x.columns, b.columns, ab, as) x_zp=3 y_zp=4 kernel_shape=[1,7] pads=[0,1,0,1] strides=[1,5] group=1 macs=8640
+#=   m i8[1,3,16,20] = qmul(z, x)
+#=   e.columns i8[1,15,16,4] = qconv(x.columns, a.columns_29, ab_30, as_31) @e x_zp=3 kernel_shape=[3,3] pads=[1,1,1,1] strides=[1,1] group=1 macs=25920
+#=   e i8[1,3,16,20] = qconvtranspose(e.columns, e.moves, e.bias, e.one) @e_16 to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,5] strides=[1,5] pads=[0,0,0,0]
+#=   k i8[1,3,16,20] = qadd(e, g)
+#=   y.columns i8[1,15,16,4] = qconv(x.columns, a.columns, ab_20, as_21) @y x_zp=3 y_zp=-2 kernel_shape=[3,3] pads=[1,1,1,1] strides=[1,1] group=1 macs=25920
+#=   s.columns i8[1,15,16,4] = qadd(x.columns, y.columns) @s a_scale=0x1p-1 b_scale=0x1p-2 a_zp=3 b_zp=-2
+#=   d.columns i8[1,15,16,4] = qadd(s.columns, s.columns) @d
+#=   d i8[1,3,16,20] = qconvtranspose(d.columns, d.moves, d.bias, d.one) @d_13 to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,5] strides=[1,5] pads=[0,0,0,0]
+#=   c i8[1,9,16,20] = concat(d, m, k) axis=1
+#=   v i8[1,9,16,20] = qrescale(c)
+#=   output v
+#= }
