@@ -281,6 +281,17 @@ int hd_graph_unshaped(const hd_graph *g, int t) {
     return t;
 }
 
+bool hd_is_pair(enum hd_ir_op op) {
+#define QPAIR(name, ...) || op == HD_IR_##name
+    return false
+#include "compiler/ir/qpair.def"
+        ;
+}
+
+bool hd_same_shape(const struct hd_tensor *a, const struct hd_tensor *b) {
+    return a->rank == b->rank && !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim);
+}
+
 double hd_pixels_left(const hd_graph *g, int x, int y) {
     const struct hd_tensor *a = &g->tensors[x], *b = &g->tensors[y];
     if (a->rank != b->rank || a->rank < 3 || !a->dim[1] || !b->dim[1]) return 1;

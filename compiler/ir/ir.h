@@ -172,6 +172,7 @@ int hd_attr_ints(const struct hd_node *n, const char *name, int64_t *out, int ma
 enum { HD_SHAPE_TEXT = 192 };
 const char *hd_shape_text(const struct hd_tensor *t, char out[HD_SHAPE_TEXT]);
 int64_t hd_tensor_elems(const struct hd_tensor *t);
+bool hd_same_shape(const struct hd_tensor *a, const struct hd_tensor *b);
 size_t hd_tensor_bytes(const struct hd_tensor *t);
 int hd_tensor_by_name(const hd_graph *g, const char *name); /* -1 = none */
 int hd_node_by_name(const hd_graph *g, const char *name);   /* live or dead; -1 = none */
@@ -184,11 +185,13 @@ size_t hd_graph_order(const hd_graph *g, int *out);
 void hd_graph_arrange(hd_graph *g, const int *order, size_t n);
 /* Nodes that read tensor t: fills up to max ids, returns the true count. */
 size_t hd_graph_users(const hd_graph *g, int tensor, int *out, size_t max);
-/* Of the pixels of image x, so many of 1 have one of y, which a window with strides makes of x; 1
- * where y has more, or is no image. */
+/* Pixels of y for each one of image x, of which a window makes it; 1 where there are more, or y is
+ * no image. */
 double hd_pixels_left(const hd_graph *g, int x, int y);
 /* What t is in another shape, behind any number of reshapes; t where there is none. */
 int hd_graph_unshaped(const hd_graph *g, int t);
+/* Elementwise, on two tensors of bytes: a row of qpair.def. */
+bool hd_is_pair(enum hd_ir_op op);
 /* The only node that reads tensor t, which is no result of the graph; -1 = none, or several. */
 int hd_graph_only_user(const hd_graph *g, int tensor);
 bool hd_graph_is_input(const hd_graph *g, int tensor);

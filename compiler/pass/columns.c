@@ -193,13 +193,16 @@ static int folded_like(hd_graph *g, int t, int64_t f) {
 /* What node n, which reads y, reads where it works on F(y), which is `made`; false: it cannot. */
 static bool folded_inputs(const struct columns *s, const struct hd_node *n, int y, int made,
                           int64_t f, int in[2]) {
-    bool pair = n->op == HD_IR_qadd || n->op == HD_IR_qmul || n->op == HD_IR_qdiv;
-    if (!pair && n->op != HD_IR_qtable && n->op != HD_IR_qrescale) return false;
+    const struct hd_tensor *like = &s->g->tensors[y];
+    if (!hd_is_pair(n->op)) {
+        in[0] = made, in[1] = n->n_in > 1 ? n->in[1] : -1;
+        return n->op == HD_IR_qtable || n->op == HD_IR_qrescale;
+    }
     for (int k = 0; k < 2; k++) {
-        int t = k < n->n_in ? n->in[k] : -1;
-        bool same = t >= 0 && (size_t)t < s->n && s->at_once[t] == f && s->folded[t] >= 0;
-        in[k] = t == y ? made : pair ? (same ? s->folded[t] : -1) : t;
-        if (pair && in[k] < 0) return false;
+        int t = n->in[k];
+        bool has = (size_t)t < s->n && s->at_once[t] == f && hd_same_shape(&s->g->tensors[t], like);
+        in[k] = t == y ? made : has ? s->folded[t] : -1;
+        if (in[k] < 0) return false;
     }
     return true;
 }

@@ -17,10 +17,6 @@
 
 enum { ELEMENTS_MOST = 1 << 20, OPERANDS_MOST = 16, CHANNELS_MOST = 512 };
 
-static bool same_shape(const struct hd_tensor *a, const struct hd_tensor *b) {
-    return a->rank == b->rank && !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim);
-}
-
 /* The image that t is in another shape, in which other bytes than its channels lie side by side; -1
  * = none. */
 static int image_of(const hd_graph *g, int t) {
@@ -130,7 +126,7 @@ static int operand(hd_graph *g, int t, const struct hd_tensor *y, const struct h
     const struct hd_tensor x = g->tensors[t];
     int64_t dim[HD_MAX_RANK] = {0}, channel[CHANNELS_MOST];
     int from = hd_graph_unshaped(g, t);
-    if (same_shape(&g->tensors[from], image)) return from;
+    if (hd_same_shape(&g->tensors[from], image)) return from;
     if (x.data) return make ? constant(g, t, y, image) : t;
     if (hd_tensor_elems(&x) == hd_tensor_elems(y) || image->dim[1] > CHANNELS_MOST ||
         (x.dtype != HD_I8 && x.dtype != HD_U8) || !beside(&x, y, image, dim, channel))
@@ -160,11 +156,11 @@ static void replace(hd_graph *g, int node, int n_in, const int *in, int rank, co
 static bool elementwise(hd_graph *g, int node) {
     const struct hd_node n = g->nodes[node];
     const struct hd_tensor y = g->tensors[n.out[0]];
-    bool pair = n.op == HD_IR_qadd || n.op == HD_IR_qmul || n.op == HD_IR_qdiv;
+    bool pair = hd_is_pair(n.op);
     int in[2], x = -1;
     if (!pair && n.op != HD_IR_qtable && n.op != HD_IR_qrescale) return false;
     for (int k = 0; k <= pair && x < 0; k++)
-        if (same_shape(&g->tensors[n.in[k]], &y)) x = image_of(g, n.in[k]);
+        if (hd_same_shape(&g->tensors[n.in[k]], &y)) x = image_of(g, n.in[k]);
     if (x < 0 || hd_tensor_elems(&y) > ELEMENTS_MOST) return false;
     const struct hd_tensor image = g->tensors[x];
     for (int make = 0; make < 2; make++)
@@ -267,7 +263,8 @@ hd_status hd_pass_images(hd_ctx *ctx, hd_graph *g) {
         const struct hd_node *nd = &g->nodes[i];
         if (nd->dead || nd->op != HD_IR_reshape || hd_graph_is_output(g, nd->out[0])) continue;
         int t = hd_graph_unshaped(g, nd->out[0]);
-        if (same_shape(&g->tensors[t], &g->tensors[nd->out[0]])) hd_graph_replace(g, nd->out[0], t);
+        if (hd_same_shape(&g->tensors[t], &g->tensors[nd->out[0]]))
+            hd_graph_replace(g, nd->out[0], t);
     }
     hd_pass_dce(g);
     return hd_graph_infer(ctx, g);

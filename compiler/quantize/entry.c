@@ -32,8 +32,7 @@ static bool is_cast(const hd_graph *g, const struct hd_node *n) {
 }
 
 static bool same_shape(const struct hd_tensor *x, const struct hd_tensor *y) {
-    return x->known && y->known && x->rank == y->rank &&
-           !memcmp(x->dim, y->dim, (size_t)x->rank * sizeof *x->dim);
+    return x->known && y->known && hd_same_shape(x, y);
 }
 
 /* The operand of a cast, factor or summand that is no constant; -1: it is none of these. *out_axis:

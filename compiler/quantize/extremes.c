@@ -29,10 +29,6 @@ static bool is_float(const struct hd_tensor *x) {
     return x->known && x->dtype == HD_F32;
 }
 
-static bool same_shape(const struct hd_tensor *x, const struct hd_tensor *y) {
-    return x->rank == y->rank && !memcmp(x->dim, y->dim, (size_t)x->rank * sizeof *x->dim);
-}
-
 /* One has the shape of the result, the other repeats along it: a constant, or another tensor. */
 static bool repeated(hd_graph *g, int node) {
     const struct hd_node n = g->nodes[node];
@@ -41,7 +37,7 @@ static bool repeated(hd_graph *g, int node) {
     for (int i = 0; i < 2; i++) {
         const struct hd_tensor *a = &g->tensors[n.in[i]], *b = &g->tensors[n.in[1 - i]];
         int64_t elems = is_float(b) ? hd_tensor_elems(b) : 0;
-        if (!is_float(a) || !is_float(&y) || a->data || !same_shape(a, &y) ||
+        if (!is_float(a) || !is_float(&y) || a->data || !hd_same_shape(a, &y) ||
             elems < (b->data ? 2 : 1) || elems == hd_tensor_elems(&y))
             continue;
         int from = n.in[max ? i : 1 - i], take = n.in[max ? 1 - i : i], out = n.out[0];
@@ -64,7 +60,7 @@ bool hd_quant_extreme(hd_graph *g, int node) {
     const struct hd_tensor t = g->tensors[n.out[0]];
     for (int i = 0; i < 2; i++) {
         const struct hd_tensor *x = &g->tensors[n.in[i]];
-        if (!is_float(x) || x->data || !t.known || !same_shape(x, &t)) return repeated(g, node);
+        if (!is_float(x) || x->data || !t.known || !hd_same_shape(x, &t)) return repeated(g, node);
     }
     int64_t first = t.rank > 1 ? t.dim[0] : 1, channels = t.rank > 1 ? t.dim[1] : 1;
     int64_t elems = hd_tensor_elems(&t), window[2] = {2, 1};

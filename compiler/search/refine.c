@@ -126,7 +126,7 @@ static void search_ring(struct search *s) {
              ring = s->lo->plan->tilings[s->w.first].ring_bytes;
     if (was == 0 || was == ring) return; /* one operand streams */
     /* Halos: tiles want to be as high as their part allows, so it hardly shrinks. */
-    uint32_t in = depthwise ? hd_max(bank, was / bank * bank - bank) : bank;
+    uint32_t in = depthwise ? hd_max(bank, was / bank * (int64_t)bank - bank) : bank;
     for (; in < ring; in += bank) {
         struct asked q = s->best;
         q.ring_in = in;
