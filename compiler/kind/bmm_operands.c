@@ -214,7 +214,6 @@ const char *hd_bmm_refuses(const struct hd_lowering *lo, int node, const char **
     const struct hd_node *n = &lo->g->nodes[node];
     const struct hd_tensor *a = &lo->g->tensors[n->in[0]], *w = &lo->g->tensors[n->in[1]];
     if (hd_lacks_functions(lo, out_hint)) return hd_lacks_functions(lo, out_hint);
-    *out_hint = "";
     if (a->rank < 2 || w->rank < 2) return "an operand has less than two dimensions";
     if (a->data || w->data) {
         *out_hint = "make it a matmul by weights of two dimensions";

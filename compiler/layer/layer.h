@@ -228,8 +228,8 @@ struct hd_tile_bytes {
 enum { HD_MEAN_LANES = 4 };
 /* Appends zeroed bytes to the image at a multiple of HD_CODE_ALIGN; returns the offset. */
 size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes);
-/* Machine shape of a tensor; false when it has none: not i8 or u8, constant, dimensions beyond
- * 65535 (rows of [..,C] counted together). */
+/* Machine shape of a tensor; false when it has none: not integers of 8 or 16 bits, constant, images
+ * or channels with dimensions beyond 65535, 2 GiB or more. */
 bool hd_machine_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);
 /* The same of a constant that is an operand like any other (kind.h, takes_constants). */
 bool hd_constant_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);

@@ -14,20 +14,21 @@ static bool shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *o
     const struct hd_tensor *t = &lo->g->tensors[tensor];
     bool rows = lo->rows[tensor];
     int channel = rows ? t->rank - 1 : 1;
-    int64_t n = 1, h = 1, w = 1;
+    int64_t n = 1, h = 1, w = 1, c = 1;
     bool wide = t->dtype == HD_I16;
     if ((t->dtype != HD_I8 && t->dtype != HD_U8 && !wide) || !t->known || t->rank < 1) return false;
     for (int i = 0; i < t->rank; i++) {
-        if (t->dim[i] < 1 || t->dim[i] > 65535) return false;
-        if (i == channel) continue;
-        int64_t *to = rows ? &h : i == 0 ? &n : i == t->rank - 1 && i > 1 ? &w : &h;
-        if ((*to *= t->dim[i]) > 65535) return false;
+        bool last = i == t->rank - 1 && i > 1;
+        int64_t *to = i == channel ? &c : rows ? &h : i == 0 ? &n : last ? &w : &h;
+        if (t->dim[i] < 1 || (*to *= t->dim[i]) > (rows && to == &h ? INT32_MAX : 65535))
+            return false;
     }
     if (!rows && hd_max(h, w) > 32767) return false; /* lx.y0, for rows of padding */
+    if (n * h * w * hd_round_up(c << wide, hd_max(lo->m->k, lo->m->n)) > INT32_MAX) return false;
     *out = (struct hd_mtensor){.n = (int)n,
                                .h = (int)h,
                                .w = (int)w,
-                               .c = (int)t->dim[channel],
+                               .c = (int)c,
                                .rows = rows,
                                .wide = wide,
                                .is_unsigned = t->dtype == HD_U8};

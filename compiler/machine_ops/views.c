@@ -166,7 +166,7 @@ hd_status hd_lower_load_view(struct hd_lowerer *w, const struct hd_placement *tp
     hd_lower_set(w, HD_F_lx_x0, (int64_t)v->x * t->cp + v->c);
     hd_lower_set(w, HD_F_lx_row_bytes, row);
     hd_lower_set(w, HD_F_lx_y0, edge ? v->y : 0);
-    hd_lower_set(w, HD_F_lx_rows, t->h);
+    hd_lower_set(w, HD_F_lx_rows, edge ? t->h : hd_min(t->h, UINT16_MAX));
     if (by_pixels) load_pixels(w, t, v, ys, xs);
     touch_rows(w, tp, img, v->y, end_y, v->x, end_x, false);
     hd_lower_touch(w, v, true);

@@ -7,10 +7,6 @@
 #include "compiler/partition/partition.h"
 #include "runtime/base/num.h"
 
-static bool is_byte(const struct hd_tensor *t) {
-    return t->dtype == HD_I8 || t->dtype == HD_U8;
-}
-
 /* A node that becomes no layer. */
 static const char *refuses_other(const hd_graph *g, const struct hd_node *n, const char **hint) {
     if (hd_attr_string(n, "rounding", NULL)) {
@@ -23,13 +19,14 @@ static const char *refuses_other(const hd_graph *g, const struct hd_node *n, con
         return sums ? "its sums are not quantised by constant scales"
                     : "its scale is known in the run only";
     }
+    const struct hd_tensor *y = n->out[0] < 0 ? NULL : &g->tensors[n->out[0]];
     bool border = n->op == HD_IR_quantize || n->op == HD_IR_dequantize;
     if (!border && ((n->n_in && n->in[0] >= 0 && g->tensors[n->in[0]].dtype == HD_I16) ||
-                    (n->out[0] >= 0 && g->tensors[n->out[0]].dtype == HD_I16))) {
+                    (y && y->dtype == HD_I16))) {
         *hint = "leave it int8 (heddle quantize without --mixed, or with a lower bound)";
         return "of int16 the machine takes convolutions, dense layers and moves";
     }
-    if (n->out[0] >= 0 && is_byte(&g->tensors[n->out[0]])) {
+    if (y && (y->dtype == HD_I8 || y->dtype == HD_U8)) {
         *hint = n->op == HD_IR_quantize ? "feed integers to the network" : "";
         return n->op == HD_IR_quantize ? "reads float at the border of the network"
                                        : "the back end has no lowering of this operation";
@@ -53,20 +50,17 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
     if (!k) return refuses_other(g, n, out_hint);
     const char *why = k->refuses ? k->refuses(lo, node, out_hint) : NULL;
     if (why || k->knows_operands) return why;
+    *out_hint = "int8 or uint8, not constant, of less than 2 GiB, images up to 32767 x 32767";
     for (int i = 0; i < n->n_in; i++) {
         if (n->in[i] < 0) continue;
         if (g->tensors[n->in[i]].data && i > 0 && !hd_takes_constants(g, n)) continue;
-        if (!hd_operand_shape(lo, n, i, &a)) {
-            *out_hint = "int8 or uint8 tensors, not constant, with dimensions up to 65535";
-            return "operand has no machine layout";
-        }
+        if (!hd_operand_shape(lo, n, i, &a)) return "operand has no machine layout";
         if (i == 0) first = a;
     }
     for (int i = 0; i < n->n_out; i++)
-        if (n->out[i] >= 0 && !hd_machine_shape(lo, n->out[i], &b)) {
-            *out_hint = "int8 or uint8 tensors with dimensions up to 65535";
+        if (n->out[i] >= 0 && !hd_machine_shape(lo, n->out[i], &b))
             return "result has no machine layout";
-        }
+    *out_hint = "";
     if (!hd_is_move(g, n) && b.rows != first.rows)
         return "operand and result have different layouts";
     return NULL;

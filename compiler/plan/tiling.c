@@ -173,11 +173,11 @@ static int blocks(int n, int block, int all) {
     return n >= all ? all : (int)hd_min(all, hd_max(block, hd_floor_to(n, block)));
 }
 
-/* Pixels of a tile along the way that windows slide, of `all`: the sums of several parts of them
- * are in accumulators at a time. */
+/* Pixels of a tile along a way, of `all`: a loop counts 16 bits; where windows slide, the sums of
+ * several parts of them are in accumulators at a time. */
 static int along_max(const struct hd_lowering *lo, const struct hd_layer *l, bool down, int all) {
     bool parts = l->kind->slides && l->down == down && hd_layer_dw_parts(l) > 1;
-    return parts ? (int)hd_min(all, hd_half_am(lo->m)) : all;
+    return (int)hd_min(all, parts ? hd_half_am(lo->m) : UINT16_MAX);
 }
 
 static int block_rows(const struct hd_tiling *lt) {

@@ -72,7 +72,11 @@ static hd_status try_plan(struct hd_lowering *lo, struct hd_room *spans, int pla
         if (why.why) lo->too_big[lt->l->node] = why, s = HD_UNSUPPORTED;
     }
     hd_place_arena(lo, ids, spans);
-    return s;
+    if (lo->plan->arena_bytes <= UINT32_MAX) return s;
+    int64_t bytes = (int64_t)lo->plan->arena_bytes,
+            made = lo->tensors[ids[0]].def; /* the largest */
+    lo->too_big[lo->layers[hd_max(made, 0)].node] = HD_REFUSE_N(arena, bytes);
+    return HD_UNSUPPORTED;
 }
 
 static hd_status plan_with_ring(struct hd_lowering *lo, struct hd_room *spans, int plan) {

@@ -283,9 +283,10 @@ static hd_status get_rest(struct loader *l) {
 
 /* [n][h + pt + pb][w + pl + pr][c_pad] bytes; false when a dimension is out of range. */
 static bool place_bytes(const struct hd_place *p, bool padded, uint64_t *out) {
-    const int limit = 65535 + 256, dim[] = {p->n, p->h, p->w, p->c, p->c_pad},
+    const int limit = 65535 + 256, dim[] = {p->h, p->w, p->c, p->c_pad},
               pad[] = {p->pt, p->pb, p->pl, p->pr};
     size_t bytes = 1;
+    if (p->n < 1) return false;
     for (size_t i = 0; i < sizeof dim / sizeof dim[0]; i++)
         if (dim[i] < 1 || dim[i] > limit) return false;
     for (int i = 0; i < 4; i++)

@@ -1,6 +1,7 @@
 /* Shapes and memories that are rarely looked at: results are golden's, and plans are not far from
  * the best for want of a candidate or of a look at latency. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "compiler/pass/pass.h"
 #include "runtime/base/num.h"
@@ -336,6 +337,79 @@ static void streams_have_banks(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* More than 65535 rows of the last dimension, for all that works on rows. */
+static void many_rows(void **state) {
+    (void)state;
+    static const char *const body[] = {
+        " input x i8[1,5,300,250]\n t i8[1,300,250,5] = transpose(x) perm=[0,2,3,1]\n"
+        " s ? = qsoftmax(t) axis=3 to=\"i8\" x_scale=0x1p-4 scale=256.0 y_zp=-128\n"
+        " y ? = qadd(t, s) to=\"i8\" y_zp=3 lo=-128 hi=127 a_zp=3 b_zp=5 a_scale=0.5\n",
+        " input x i8[2,300,200,5]\n y ? = qlayernorm(x, w, v) to=\"i8\" y_zp=3 lo=-128 hi=127 "
+        "epsilon=0.5\n",
+        " input x i8[3,250,100,5]\n m ? = qrescale(x) scale=0.75 to=\"i8\"\n"
+        " r i8[75000,5] = reshape(m) shape=[75000,5]\n"
+        " q ? = qgemm(r, d, b, e) to=\"i8\" y_zp=3 lo=-128 hi=127\n"
+        " y i8[250,300,3] = reshape(q) shape=[250,300,3]\n",
+        " input x i8[70000,3]\n z ? = qrescale(x) scale=0.75 to=\"i8\"\n"
+        " y ? = qadd(x, z) to=\"i8\" lo=-128 hi=127 a_scale=0.5\n",
+        " input x i8[300,250,5]\n const f i64[1] = {7}\n const l i64[1] = {8}\n"
+        " const o i64[1] = {0}\n m ? = qrescale(x) scale=0.75 to=\"i8\"\n z ? = slice(m, f, l, o)\n"
+        " y i8[300,250,5] = qadd(m, z) to=\"i8\" lo=-128 hi=127 a_scale=0.5\n",
+        " input x i8[1100,60,16]\n r ? = qrescale(x) scale=0.75 to=\"i8\"\n"
+        " t i8[1100,16,60] = transpose(r) perm=[0,2,1]\n"
+        " y ? = qmatmul(x, t) scale=0x1p-9 to=\"i8\"\n"};
+    static const char *const machine[] = {
+        "base", "base k=8 n=8 xm_bytes=4194304 am_bytes=2097152"}; /* holds more rows than a loop */
+    hd_ctx *ctx = hd_ctx_create();
+    for (size_t i = 0; i < 2 * sizeof body / sizeof *body; i++) {
+        char text[1024];
+        hd_graph *g;
+        snprintf(text, sizeof text,
+                 "graph g {\n const w f32[5] = {20,21,22,23,24}\n const v f32[5] = {9,8,7,6,5}\n"
+                 " const d i8[3,5] = {1,-2,3,4,-5,6,7,-8,9,1,2,3,4,-5,6}\n"
+                 " const b i32[3] = {5,6,7}\n const e f32[3] = {0.25,0.5,0.125}\n%s output y\n}",
+                 body[i / 2]);
+        if (hd_graph_parse(ctx, text, "net", &g) != HD_OK || hd_graph_infer(ctx, g) != HD_OK)
+            fail_msg("%zu: %s", i, hd_message(ctx));
+        hd_model *made = golden_is_iss(ctx, g, machine[i % 2], 64), *loaded = NULL;
+        char path[] = "/tmp/heddle_rows_XXXXXX";
+        assert_int_equal(made->n_host_ops, 0);
+        close(mkstemp(path));
+        if (hd_model_save(ctx, made, path) != HD_OK || hd_model_load(ctx, path, &loaded) != HD_OK)
+            fail_msg("%s", hd_message(ctx));
+        remove(path);
+        hd_model_destroy(loaded);
+        hd_model_destroy(made);
+    }
+    hd_ctx_destroy(ctx);
+}
+
+/* Addresses in DRAM have 32 bits: what goes beyond stays on the host. */
+static void too_many_activations(void **state) {
+    (void)state;
+    struct hd_compile_options o = {.latency_hiding = true, .mem_latency = 64};
+    hd_ctx *ctx = hd_ctx_create();
+    hd_model *m;
+    hd_graph *g;
+    const char *text =
+        "graph deep {\n input x i8[1,16,11000,11000]\n"
+        " a ? = qrescale(x) scale=0.75 to=\"i8\"\n"
+        " b ? = qrescale(a) scale=0.75 to=\"i8\"\n"
+        " c ? = qadd(x, a) to=\"i8\" lo=-128 hi=127 a_scale=0.5\n"
+        " y ? = qadd(b, c) to=\"i8\" lo=-128 hi=127 a_scale=0.5\n output a\n output y\n}";
+    assert_int_equal(load_machine(ctx, "base xm_bytes=4194304", &o.machine), HD_OK);
+    assert_int_equal(hd_graph_parse(ctx, text, "net", &g), HD_OK);
+    assert_int_equal(hd_graph_infer(ctx, g), HD_OK);
+    assert_int_equal(hd_lower(ctx, g, &o, &m), HD_OK);
+    assert_true(m->arena_bytes <= UINT32_MAX);
+    assert_true(m->n_host_ops > 0);
+    if (!strstr(m->host_ops[0].reason, "the machine addresses 4294967295"))
+        fail_msg("%s", m->host_ops[0].reason);
+    hd_model_destroy(m);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sequences),
                                        cmocka_unit_test(weights_tell_window),
@@ -348,6 +422,8 @@ int main(void) {
                                        cmocka_unit_test(pools_down),
                                        cmocka_unit_test(means),
                                        cmocka_unit_test(norms),
+                                       cmocka_unit_test(many_rows),
+                                       cmocka_unit_test(too_many_activations),
                                        cmocka_unit_test(weights_take_turns),
                                        cmocka_unit_test(beside_each_other),
                                        cmocka_unit_test(streams_have_banks)};
