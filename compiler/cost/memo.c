@@ -5,14 +5,16 @@
  * as large as what it took; so an entry has that. Functions of VX say which layers there are, and
  * nothing else.
  *
- * The table is shared by the threads of a search, and by processes that were forked since. It has
- * no lock: an entry is believed only if its words agree, and a lost one costs an estimate.
+ * The table is shared by the threads of a search, and by processes that were forked since or have
+ * its file. It has no lock: an entry is believed only if its words agree, and a lost one costs an
+ * estimate.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "compiler/cost/cost.h"
 #include "runtime/base/memory.h"
@@ -27,12 +29,13 @@ struct hd_price_memo {
     size_t cap; /* a power of two */
 };
 
-struct hd_price_memo *hd_price_memo_create(size_t entries) {
+struct hd_price_memo *hd_price_memo_create(size_t entries, int fd) {
     struct hd_price_memo *m = calloc(1, sizeof *m);
     HD_MEMORY(m);
     for (m->cap = TRIES; m->cap < entries;) m->cap *= 2;
+    if (fd >= 0 && ftruncate(fd, (off_t)(m->cap * sizeof *m->of))) fd = -1;
     m->of = mmap(NULL, m->cap * sizeof *m->of, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                 MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
     HD_MEMORY(m->of != MAP_FAILED);
     return m;
 }

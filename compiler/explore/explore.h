@@ -2,18 +2,19 @@
  *
  * space.c makes the candidates, nets.c the networks and the price of one on a machine, schedule.c
  * says which is next, workers.c prices many beside each other, far.c those of other ranks,
- * journal.c keeps prices, front.c compares. docs/explore.md.
+ * shared.c lets ranks share what they found, journal.c keeps prices, front.c compares.
+ * docs/explore.md.
  */
 #ifndef HD_EXPLORE_EXPLORE_H
 #define HD_EXPLORE_EXPLORE_H
 
 #include "compiler/area/area.h"
 #include "compiler/energy/energy.h"
+#include "compiler/explore/shared.h"
 #include "compiler/session/session.h"
 #include "runtime/ranks/ranks.h"
 
 enum { HD_EXPLORE_NETS = 8, HD_EXPLORE_WHY = 160, HD_EXPLORE_OBJECTIVES = 4 };
-enum { HD_EXPLORE_PRICES = 1 << 21 }; /* of parts, for each network: old ones give way */
 
 /* ---- networks and prices (nets.c) ----------------------------------------------------------- */
 
@@ -30,6 +31,7 @@ struct hd_net {
     void *prepared;  /* the graph that is lowered, as hd_graph_save writes it; malloc'd */
     size_t prepared_bytes;
     struct hd_price_memo *prices; /* of parts of it, on machines so far: shared by all processes */
+    struct hd_prices_file prices_file;
     double macs;
 };
 struct hd_nets {

@@ -17,6 +17,7 @@ enum { LOOK_NS = 2000000 };
 struct head { /* what rank 0 sends first; then of each network the bytes of its graph */
     int32_t nets;
     uint64_t bytes[HD_EXPLORE_NETS];
+    struct hd_prices_file prices[HD_EXPLORE_NETS];
 };
 struct task {
     uint64_t slot; /* of rank 0, comes back; OVER = nothing more */
@@ -44,7 +45,10 @@ hd_status hd_far_open(struct hd_cmd *c, hd_arena *a, hd_ranks *ranks, const stru
     int n = hd_ranks_n(ranks);
     *out = NULL;
     if (n == 1) return HD_OK;
-    for (int i = 0; i < nets->n; i++) head.bytes[i] = nets->of[i].prepared_bytes;
+    for (int i = 0; i < nets->n; i++) {
+        head.bytes[i] = nets->of[i].prepared_bytes;
+        head.prices[i] = nets->of[i].prices_file;
+    }
     for (int r = 1; r < n; r++) {
         TRY(hd_ranks_send(c->ctx, ranks, r, &head, sizeof head));
         for (int i = 0; i < nets->n; i++)
@@ -167,7 +171,8 @@ hd_status hd_far_serve(struct hd_cmd *c, hd_ranks *ranks) {
         struct hd_net *net = &nets.of[nets.n];
         net->prepared_bytes = (size_t)head.bytes[nets.n];
         net->prepared = malloc(net->prepared_bytes);
-        net->prices = hd_price_memo_create(HD_EXPLORE_PRICES);
+        net->prices = hd_prices_share(&head.prices[nets.n]);
+        net->prices_file.fd = -1;
         HD_MEMORY(net->prepared);
         TRY(next_message(&s, net->prepared, net->prepared_bytes));
     }

@@ -75,7 +75,7 @@ hd_status hd_nets_open(struct hd_cmd *c, hd_arena *a, const char *folder, struct
         if (hd_is_hdl(net->path))
             return hd_fail(c->ctx, HD_INVALID, "%s: is compiled for one machine; name the network",
                            net->path);
-        net->prices = hd_price_memo_create(HD_EXPLORE_PRICES);
+        net->prices = hd_prices_make(&net->prices_file);
         out->n = i + 1;
         TRY(open_net(c, a, folder, net));
     }
@@ -87,6 +87,7 @@ void hd_nets_close(struct hd_nets *nets) {
         if (nets->of[i].legal) hd_graph_destroy(nets->of[i].legal);
         free(nets->of[i].prepared);
         hd_price_memo_destroy(nets->of[i].prices);
+        if (nets->of[i].prices_file.fd >= 0) close((int)nets->of[i].prices_file.fd);
     }
 }
 

@@ -41,6 +41,6 @@ bool hd_takes_constants(const hd_graph *g, const struct hd_node *n) {
 
 bool hd_operand_shape(const struct hd_lowering *lo, const struct hd_node *n, int i,
                       struct hd_mtensor *out) {
-    return hd_machine_shape(lo, n->in[i], out) ||
-           (hd_takes_constants(lo->g, n) && hd_constant_shape(lo, n->in[i], out));
+    return (!lo->g->tensors[n->in[i]].data || hd_takes_constants(lo->g, n)) &&
+           hd_stored_shape(lo, n->in[i], out);
 }

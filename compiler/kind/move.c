@@ -14,24 +14,6 @@ static const struct hd_move *own_of(const struct hd_layer *l) {
     return l->own;
 }
 
-/* How many rows from `row` on have the same transfers, each a constant distance further. */
-static int alike(const struct hd_transfers *m, int row, int most) {
-    const struct hd_transfer *a = &m->list[m->first[row]];
-    size_t n = m->first[row + 1] - m->first[row];
-    int rows = 1;
-    for (; rows < most; rows++) {
-        const struct hd_transfer *b = &m->list[m->first[row + rows]], *c = b - n;
-        if (m->first[row + rows + 1] - m->first[row + rows] != n) return rows;
-        for (size_t i = 0; i < n; i++) {
-            bool same = a[i].input == b[i].input && a[i].run == b[i].run && a[i].n1 == b[i].n1 &&
-                        a[i].s1 == b[i].s1 && a[i].d1 == b[i].d1 && a[i].dst == b[i].dst;
-            if (!same || b[i].src - c[i].src != m->list[m->first[row + 1] + i].src - a[i].src)
-                return rows;
-        }
-    }
-    return rows;
-}
-
 static hd_status load(struct hd_lowerer *w, const struct hd_transfer *t, int64_t row_step, int rows,
                       uint32_t to, const struct hd_view *out) {
     const struct hd_mtensor *x = hd_lower_tensor(w, w->l->in[t->input]);
@@ -141,7 +123,7 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     for (int r = 0, n; r < t->th; r += n) {
         int row = t->img * y->h + t->y + r;
         size_t first = own->plain.first[row], count = own->plain.first[row + 1] - first;
-        n = alike(&own->plain, row, t->th - r);
+        n = hd_move_alike(&own->plain, row, t->th - r);
         for (size_t i = 0; i < count; i++) {
             const struct hd_transfer *one = &own->plain.list[first + i];
             TRY(load(w, one, n > 1 ? one[count].src - one->src : 0, n,

@@ -48,6 +48,8 @@ static inline int hd_move_columns(const struct hd_machine *m, int n) {
 const char *hd_move_refuses(const struct hd_lowering *lo, int node, const char **out_hint);
 /* Tensors in front of a node and of the moves that are part of it; returns how many. */
 int hd_move_operands(const struct hd_lowering *lo, int node, int out[HD_LAYER_INPUTS]);
+/* How many rows from `row` on have the same transfers, each a constant distance further. */
+int hd_move_alike(const struct hd_transfers *m, int row, int most);
 hd_status hd_move_make(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l);
 
 #endif

@@ -296,12 +296,31 @@ static double load_cycles(const struct hd_lowering *lo, const struct hd_transfer
     return cycles;
 }
 
-/* More than there may be, or so many short runs that the host is done sooner. */
-static bool too_many(const struct hd_transfers *m) {
-    int64_t runs = 0, bytes = 0;
+int hd_move_alike(const struct hd_transfers *m, int row, int most) {
+    const struct hd_transfer *a = &m->list[m->first[row]];
+    size_t n = m->first[row + 1] - m->first[row];
+    int rows = 1;
+    for (; rows < most; rows++) {
+        const struct hd_transfer *b = &m->list[m->first[row + rows]], *c = b - n;
+        if (m->first[row + rows + 1] - m->first[row + rows] != n) return rows;
+        for (size_t i = 0; i < n; i++) {
+            bool same = a[i].input == b[i].input && a[i].run == b[i].run && a[i].n1 == b[i].n1 &&
+                        a[i].s1 == b[i].s1 && a[i].d1 == b[i].d1 && a[i].dst == b[i].dst;
+            if (!same || b[i].src - c[i].src != m->list[m->first[row + 1] + i].src - a[i].src)
+                return rows;
+        }
+    }
+    return rows;
+}
+
+/* More loads than there may be, or so many short runs that the host is done sooner. */
+static bool too_many(const struct hd_transfers *m, int rows) {
+    int64_t runs = 0, bytes = 0, loads = 0;
+    for (int r = 0; r < rows; r += hd_move_alike(m, r, rows - r))
+        loads += (int64_t)(m->first[r + 1] - m->first[r]);
     for (size_t i = 0; i < m->n; i++)
         runs += m->list[i].n1, bytes += (int64_t)m->list[i].n1 * m->list[i].run;
-    return m->n > TRANSFERS_MAX || (m->neighbours > TRANSFERS_MAX && bytes < SHORT_RUN * runs);
+    return loads > TRANSFERS_MAX || (m->neighbours > TRANSFERS_MAX && bytes < SHORT_RUN * runs);
 }
 
 /* How the transposed form cuts a row. The first two neighbours in the inputs are a pixel apart. */
@@ -391,7 +410,7 @@ hd_status hd_move_make(struct hd_lowering *lo, const struct hd_node *n, struct h
     }
     own->fills = own->plain.holes || y->c < y->cp >> y->wide;
     if (s == HD_OK) transpose(lo, &map, y, own);
-    if (s == HD_OK && too_many(&own->plain)) {
+    if (s == HD_OK && too_many(&own->plain, rows)) {
         own->plain.first = NULL;
         if (!own->band)
             lo->too_big[l->node] = HD_REFUSE_N(transfers, TRANSFERS_MAX), s = HD_UNSUPPORTED;

@@ -231,8 +231,8 @@ size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes);
 /* Machine shape of a tensor; false when it has none: not integers of 8 or 16 bits, constant, images
  * or channels with dimensions beyond 65535, 2 GiB or more. */
 bool hd_machine_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);
-/* The same of a constant that is an operand like any other (kind.h, takes_constants). */
-bool hd_constant_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);
+/* The same, or that of a constant as an operand like any other (kind.h, takes_constants). */
+bool hd_stored_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);
 /* Names of all layers (those of their nodes) and of all tensors. */
 const char **hd_layer_names(const struct hd_lowering *lo, hd_arena *a);
 const char **hd_mtensor_names(const struct hd_lowering *lo, hd_arena *a);

@@ -10,7 +10,7 @@ size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes) {
     return at;
 }
 
-static bool shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out) {
+bool hd_stored_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out) {
     const struct hd_tensor *t = &lo->g->tensors[tensor];
     bool rows = lo->rows[tensor];
     int channel = rows ? t->rank - 1 : 1;
@@ -36,11 +36,7 @@ static bool shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *o
 }
 
 bool hd_machine_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out) {
-    return !lo->g->tensors[tensor].data && shape(lo, tensor, out);
-}
-
-bool hd_constant_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out) {
-    return lo->g->tensors[tensor].data && shape(lo, tensor, out);
+    return !lo->g->tensors[tensor].data && hd_stored_shape(lo, tensor, out);
 }
 
 int hd_channels_in(const struct hd_mtensor *t, int lanes) {

@@ -32,8 +32,7 @@ const struct hd_placement *hd_lower_whole_place(const struct hd_lowerer *w, int 
 }
 
 const struct hd_mtensor *hd_lower_whole(const struct hd_lowerer *w, int id) {
-    const struct hd_mtensor *t = &w->lo->tensors[id];
-    return t->base < 0 ? t : &w->lo->tensors[t->base];
+    return hd_mtensor_root(w->lo, &w->lo->tensors[id]);
 }
 
 void hd_lower_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op) {

@@ -359,8 +359,7 @@ static int add_mtensor(struct partition *p, int tensor) {
     int whole = s.base < 0 ? -1 : add_mtensor(p, s.base);
     struct hd_mtensor *t = hd_push(lo->arena, lo->tensors, lo->n_tensors, lo->cap_tensors);
     bool state = lo->g->tensors[tensor].dtype == HD_F32;
-    HD_ASSERT(state ? hd_state_shape(lo, tensor, t)
-                    : hd_machine_shape(lo, tensor, t) || hd_constant_shape(lo, tensor, t));
+    HD_ASSERT(state ? hd_state_shape(lo, tensor, t) : hd_stored_shape(lo, tensor, t));
     t->tensor = tensor;
     t->lane = lo->lanes[tensor];
     struct hd_pixels form = {t->cp, false};

@@ -364,7 +364,7 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
     if (lo->layers_text)
         lo->prices = lo->opt->prices, lo->prices_of = hd_prices_of(lo, lo->layers_text);
     else
-        lo->prices = own = hd_price_memo_create(hd_knob(lo)->prices);
+        lo->prices = own = hd_price_memo_create(hd_knob(lo)->prices, -1);
     hd_status s = search_plans(lo);
     hd_price_memo_destroy(own);
     lo->prices = NULL;

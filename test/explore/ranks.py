@@ -9,7 +9,7 @@ HEDDLE, WORK = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 NET = os.path.abspath("test/models/digits")
 SETS = ["k=8,16,32", "n=8,16", "xm_bytes=32768,131072", "axi_bits=64,128", "wm_bytes=65536,262144", "am_bytes=131072",
         "pm_bytes=32768"]
-LARGER = os.path.abspath("../shared/models/mlperf_ic_resnet8_int8_qdq")
+LARGER = os.path.abspath("../shared/models/mobilenet_v2_qdq_int8")
 MPIRUN = ["mpirun", "--oversubscribe"]
 
 

@@ -1,5 +1,8 @@
 /* The price of layers: of their operations, with the program's beginning where it is theirs; what
  * does not fit has none. */
+#include <unistd.h>
+
+#include "compiler/explore/shared.h"
 #include "test/unit/plan/layers.h"
 
 enum { VECTORS = 700 };
@@ -131,7 +134,7 @@ static int64_t price_with(struct row *r, int tiles, struct hd_price_memo *prices
 /* A kept price is of all memories in which no ring comes round, else of those of one size. */
 static void kept_where_it_holds(void **state) {
     static const struct hd_kind words = {.name = "words", .lower = with_words};
-    struct hd_price_memo *prices = hd_price_memo_create(1024);
+    struct hd_price_memo *prices = hd_price_memo_create(1024, -1);
     struct row r;
     (void)state;
     begin(&r);
@@ -162,7 +165,7 @@ static void at_most(void **state) {
     begin(&r);
     r.layers[0].kind = &words;
     const int64_t all = hd_estimate_layers(&r.lo, 0, 1, INT64_MAX);
-    r.lo.prices = hd_price_memo_create(1024);
+    r.lo.prices = hd_price_memo_create(1024, -1);
     const struct {
         int64_t most;
         bool kept;
@@ -184,7 +187,7 @@ static uint64_t key_of(uint64_t i) {
 
 /* What does not fit into the table any more takes the place of others. */
 static void a_full_table_forgets(void **state) {
-    struct hd_price_memo *prices = hd_price_memo_create(8);
+    struct hd_price_memo *prices = hd_price_memo_create(8, -1);
     const struct hd_machine *m = &hd_machines[0];
     int64_t got;
     int found = 0;
@@ -204,11 +207,31 @@ static void a_full_table_forgets(void **state) {
     hd_price_memo_destroy(prices);
 }
 
+/* Ranks of one computer have one table; a file that is another process's is not taken for it. */
+static void ranks_share(void **state) {
+    struct hd_prices_file file, other;
+    const struct hd_machine *m = &hd_machines[0];
+    const struct hd_price p = {.cycles = 77};
+    int64_t got;
+    (void)state;
+    struct hd_price_memo *one = hd_prices_make(&file), *same = hd_prices_share(&file);
+    assert_true(file.fd >= 0);
+    other = file;
+    other.label++;
+    struct hd_price_memo *apart = hd_prices_share(&other);
+    hd_price_memo_put(one, key_of(5), m, p);
+    assert_true(hd_price_memo_get(same, key_of(5), m, INT64_MAX, &got));
+    assert_int_equal(got, 77);
+    assert_false(hd_price_memo_get(apart, key_of(5), m, INT64_MAX, &got));
+    close((int)file.fd);
+    hd_price_memo_destroy(one), hd_price_memo_destroy(same), hd_price_memo_destroy(apart);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layers_add_up),        cmocka_unit_test(a_program_begins),
         cmocka_unit_test(no_room_has_no_price), cmocka_unit_test(traffic_weighs),
         cmocka_unit_test(kept_where_it_holds),  cmocka_unit_test(at_most),
-        cmocka_unit_test(a_full_table_forgets)};
+        cmocka_unit_test(a_full_table_forgets), cmocka_unit_test(ranks_share)};
     return cmocka_run_group_tests_name("price", tests, NULL, NULL);
 }

@@ -355,6 +355,9 @@ static void many_rows(void **state) {
         " input x i8[300,250,5]\n const f i64[1] = {7}\n const l i64[1] = {8}\n"
         " const o i64[1] = {0}\n m ? = qrescale(x) scale=0.75 to=\"i8\"\n z ? = slice(m, f, l, o)\n"
         " y i8[300,250,5] = qadd(m, z) to=\"i8\" lo=-128 hi=127 a_scale=0.5\n",
+        " input x i8[300,150,16]\n m ? = qrescale(x) scale=0.75 to=\"i8\"\n"
+        " t i8[150,300,16] = transpose(m) perm=[1,0,2]\n"
+        " y ? = qrescale(t) scale=0.75 to=\"i8\"\n",
         " input x i8[1100,60,16]\n r ? = qrescale(x) scale=0.75 to=\"i8\"\n"
         " t i8[1100,16,60] = transpose(r) perm=[0,2,1]\n"
         " y ? = qmatmul(x, t) scale=0x1p-9 to=\"i8\"\n"};
