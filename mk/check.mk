@@ -54,7 +54,8 @@ format: ## rewrite all C in the house format
 	$(Q)clang-format -i $(C_FOR_LINT)
 
 lint-rtl: $(if $(RTL_SRCS),$(MACHINES:%=lint-rtl-%) $(if $(shell command -v yosys),lint-rtl-read)) ## Verilator lint of the whole design, warnings are errors; yosys can read it
-lint-rtl-read: $(call PKGS,tiny) # Verilator takes casts, say, on which yosys stops
+lint-rtl-read: $(call PKGS,tiny) # Verilator takes casts, say, on which yosys stops; and yosys 0.23 takes ~W'(x) for (~W)'(x)
+	$(Q)! grep -nE "[-~!|^&+][A-Za-z_0-9:]+'\(" $(RTL_SRCS) || { echo "lint-rtl: yosys takes the operator for a part of the size: W'(~x)" >&2; exit 1; }
 	$(Q)yosys -q -p "read_verilog -sv -defer -D SYNTHESIS -Ihw/rtl $(call PKGS,tiny) $(RTL_SRCS)"
 lint-rtl-%: $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv $(RTL_SRCS)
 	$(Q)verilator --lint-only -Wall --assert +define+HD_CHECKS $(wildcard hw/lint/heddle.vlt) -Ihw/rtl --top-module $(RTL_TOP) \

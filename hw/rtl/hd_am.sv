@@ -41,7 +41,7 @@ module hd_am (
   localparam int unsigned OffBits = $clog2(4 * N);
   localparam int unsigned RowBits = $clog2(Words) - 1;
   // Chunks are aligned: said here so that no byte shifter is made for them.
-  localparam logic [OffBits-1:0] ChunkMask = ~OffBits'(Chunk - 1);
+  localparam logic [OffBits-1:0] ChunkMask = OffBits'(~(Chunk - 1));
 
   logic        mx_rbank, a_bank, b_bank, w_bank, lx_bank, st_bank;
   logic [23:0] lx_word, st_word;

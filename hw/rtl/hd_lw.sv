@@ -247,7 +247,12 @@ module hd_lw #(
   assign part_o.k    = d_k;
   assign part_o.addr = d_loc + word_q;
   assign part_o.part = part_q;
-  assign wdata_o     = Split && d_col ? r_data_i >> {d_off, 3'd0} : r_data_i;
+  always_comb begin
+    wdata_o = r_data_i;
+    if (Split && HasCol && d_col)
+      for (int unsigned p = 0; p < AxiBytes / ColBytes; p++)
+        if (32'(d_off) / ColBytes == p) wdata_o[8*ColBytes-1:0] = r_data_i[8 * ColBytes * p +: 8 * ColBytes];
+  end
 
   assign res_o       = {done_q, report_q, code_q};
   assign stall_mem_o   = d_valid && !r_i.valid && !stop_i;

@@ -41,7 +41,7 @@ module hd_lx_data (
   logic [OffBits-1:0]        skip_q;              // bytes of the first chunk before the run
   logic signed [CntBits-1:0] end_q, lo_q, hi_q;   // run end and valid part, from the chunk's first byte
   logic [24:0]               beats_q;             // not taken yet, if there is a valid part
-  logic [OffBits-1:0]        shift_q;             // {beat, beat before} moves right by 1 byte more than this
+  logic [OffBits-1:0]        up_q;                // bytes that a beat moves up, its last ones into the next chunk
 
   // Places of the next run's first byte in its chunk: of the run, of the valid part.
   logic [OffBits-1:0] n_da, n_off;
@@ -89,7 +89,7 @@ module hd_lx_data (
       hi_q    <= CntBits'(rec_i.hi) + CntBits'(n_off);
       beats_q <= (25'(rec_i.hi - rec_i.lo) + 25'(rec_i.off) + 25'(AxiBytes - 1)) >> OffBits;
       prime_q <= 6'(n_da) < rec_i.off;
-      shift_q <= OffBits'(~(6'(n_da) - rec_i.off));
+      up_q    <= OffBits'(6'(n_da) - rec_i.off);
     end else if (step) begin
       if (needs) beats_q <= beats_q - 25'd1;
       prime_q <= prime_q && !prime;
@@ -107,31 +107,34 @@ module hd_lx_data (
   logic                   out_q, out_last_q, out_mem_q, granted;
   logic [27:0]            out_addr_q;
   logic [8*AxiBytes-1:0]  out_data_q;
-  logic [8*AxiBytes-1:8]  prev_q;
+  logic [8*AxiBytes-1:0]  turned, prev_q;  // the beat and the one before, in a ring
   logic [AxiBytes-1:0]    out_be_q;
-  logic [16*AxiBytes-1:8] pair;
 
   assign granted    = chunk_gnt_i.xm || chunk_gnt_i.am;
   assign out_free   = !out_q || granted;
   assign chunk_o    = {out_q && !out_mem_q, out_q && out_mem_q, out_addr_q};
   assign wdata_o    = out_data_q;
   assign be_o       = out_be_q;
-  assign pair       = {r_data_i, prev_q};
+
+  always_comb begin
+    turned = r_data_i;
+    for (int unsigned i = 0; i < OffBits; i++)
+      if (up_q[i]) turned = turned << (8 << i) | turned >> (8 * AxiBytes - (8 << i));
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) out_q <= 1'b0;
     else if (out_free) out_q <= fire;
-    if (step && needs) prev_q <= r_data_i[8*AxiBytes-1:8];
+    if (step && needs) prev_q <= turned;
     if (fire) begin
       out_addr_q <= addr_q;
       out_mem_q  <= mem_q;
       out_last_q <= last_q && final_chunk;
       out_be_q   <= ({AxiBytes{1'b1}} << skip_q) &
                     ({AxiBytes{1'b1}} >> ((OffBits + 1)'(AxiBytes) - e_to));
-      out_data_q <= pair[8 + {1'b0, shift_q, 3'd0} +: 8 * AxiBytes];
-      if (d_from > {1'b0, skip_q} || d_to < e_to)
-        for (int unsigned b = 0; b < AxiBytes; b++)
-          if (b < 32'(d_from) || b >= 32'(d_to)) out_data_q[8 * b +: 8] <= pad_q;
+      for (int unsigned b = 0; b < AxiBytes; b++)
+        if (b < 32'(d_from) || b >= 32'(d_to)) out_data_q[8 * b +: 8] <= pad_q;
+        else out_data_q[8 * b +: 8] <= b < 32'(up_q) ? prev_q[8 * b +: 8] : turned[8 * b +: 8];
     end
   end
 

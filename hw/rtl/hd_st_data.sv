@@ -160,7 +160,8 @@ module hd_st_data (
   logic [OffBits-1:0]        skip_q;
   logic signed [CntBits-1:0] end_q;      // run end, from the beat's first byte
   logic [24:0]               left_q;     // chunks not taken yet
-  logic [OffBits:0]          shift_q, to;
+  logic [OffBits-1:0]        up_q;       // bytes that a chunk moves up, its last ones into the next beat
+  logic [OffBits:0]          to;
   logic                      final_beat, needs, prime, fire, drop, out_free;
 
   always_comb begin
@@ -184,7 +185,7 @@ module hd_st_data (
       end_q   <= CntBits'(pack_run_i) + CntBits'(pack_off_i);
       left_q  <= (25'(pack_run_i) + 25'(pack_so_i) + 25'(AxiBytes - 1)) >> OffBits;
       prime_q <= pack_off_i < 6'(pack_so_i);
-      shift_q <= (OffBits + 1)'(AxiBytes) - (OffBits + 1)'(OffBits'(pack_off_i - 6'(pack_so_i)));
+      up_q    <= OffBits'(pack_off_i - 6'(pack_so_i));
     end else begin
       if (chunk_take && chunk_valid) begin
         left_q  <= left_q - 25'd1;
@@ -199,16 +200,20 @@ module hd_st_data (
 
   // ---- output register, burst ends -------------------------------------------------------------
   logic                   out_q, out_last_q, burst_end;
-  logic [8*AxiBytes-1:0]  out_data_q, prev_q;
+  logic [8*AxiBytes-1:0]  out_data_q, turned, prev_q;  // the chunk and the one before, in a ring
   logic [AxiBytes-1:0]    out_strb_q;
   logic [6:0]             out_bytes_q;
   logic [7:0]             beat_q;
-  logic [16*AxiBytes-1:0] pair;
 
   assign out_free      = !out_q || wready_i;
   assign burst_end     = beat_q == burst_len_i;
   assign burst_ready_o = (fire || drop) && burst_end;
-  assign pair          = {chunk, prev_q};
+
+  always_comb begin
+    turned = chunk;
+    for (int unsigned i = 0; i < OffBits; i++)
+      if (up_q[i]) turned = turned << (8 << i) | turned >> (8 * AxiBytes - (8 << i));
+  end
   assign busy_o        = pack_valid_i || read_q || coming_q != 2'd0 || chunk_valid || run_q || out_q;
   assign wvalid_o      = out_q;
   assign wdata_o       = out_data_q;
@@ -224,14 +229,16 @@ module hd_st_data (
       if (out_free) out_q <= fire || drop;
       if (fire || drop) beat_q <= burst_end ? 8'd0 : beat_q + 8'd1;
     end
-    if (chunk_take && chunk_valid) prev_q <= chunk;
+    if (chunk_take && chunk_valid) prev_q <= turned;
     if (fire || drop) begin
       out_last_q  <= burst_end;
       out_bytes_q <= drop ? 7'd0 : 7'(to) - 7'(skip_q);
       out_strb_q  <= {AxiBytes{!drop}} & ({AxiBytes{1'b1}} << skip_q) &
                      ({AxiBytes{1'b1}} >> ((OffBits + 1)'(AxiBytes) - to));
     end
-    if (fire) out_data_q <= pair[{shift_q, 3'd0} +: 8 * AxiBytes];
+    if (fire)
+      for (int unsigned b = 0; b < AxiBytes; b++)
+        out_data_q[8 * b +: 8] <= b < 32'(up_q) ? prev_q[8 * b +: 8] : turned[8 * b +: 8];
   end
 
   `ASSERT(RoomForChunk, !coming_q[1] || chunks_ready)

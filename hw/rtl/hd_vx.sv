@@ -475,6 +475,7 @@ module hd_vx (
   end
 
   for (genvar g = 0; g < Groups; g++) begin : gen_fifo
+    (* ram_style = "distributed" *)
     logic [32*V-1:0] fifo [Results];
     always_ff @(posedge clk) if (res_part[g]) fifo[fifo_w_q] <= res[32 * V * g +: 32 * V];
     assign amw_wdata_o[32 * V * g +: 32 * V] = fifo[fifo_r_q];

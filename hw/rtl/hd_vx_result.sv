@@ -61,6 +61,8 @@ module hd_vx_result (
   );
 
   // ---- tables -----------------------------------------------------------------------------------
+  // In LUTs: yosys takes flip-flops for 32 ports of reading, with 13 times the LUTs.
+  (* ram_style = "distributed" *)
   logic [8*AxiBytes-1:0] tm [Tables*256/AxiBytes];
   logic [8*V-1:0]       found_q;
   logic [TableBits-1:0] table3;

@@ -21,13 +21,18 @@ module hd_vx_transpose (
   logic [Bits-1:0] in_q, out_q;
   logic            fill_q, drain_q, full, leaving_q, out_valid_q;
   logic [Bits-1:0] turn_q;
-  logic [16*N-1:0] twice_in, twice_out;
   logic [8*N-1:0]  row, column_q;
 
   assign full      = valid_i && in_q == Bits'(N - 1);
-  assign twice_in  = {x_i, x_i};
-  assign row       = twice_in[8 * (N - 32'(in_q)) +: 8 * N];  // moved up by in_q bytes
-  assign twice_out = {column_q, column_q};
+  // Moved up by in_q bytes, down by turn_q, in a ring.
+  always_comb begin
+    row = x_i;
+    y_o = column_q;
+    for (int unsigned i = 0; i < Bits; i++) begin
+      if (in_q[i]) row = row << (8 << i) | row >> (8 * N - (8 << i));
+      if (turn_q[i]) y_o = y_o >> (8 << i) | y_o << (8 * N - (8 << i));
+    end
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -59,7 +64,6 @@ module hd_vx_transpose (
 
   // Byte i of the result is in memory (i + turn) mod N.
   assign valid_o = out_valid_q;
-  assign y_o     = twice_out[8 * 32'(turn_q) +: 8 * N];
 
   `ASSERT(OneLeaves, !full || !leaving_q || out_q == Bits'(N - 1))
 endmodule

@@ -44,7 +44,7 @@ module hd_xm (
   localparam int unsigned BankLsb  = OffBits + RowBits;
   localparam int unsigned BankBits = $clog2(Banks);
   // Chunks are aligned: said here so that no byte shifter is made for them.
-  localparam logic [OffBits-1:0] ChunkMask = ~OffBits'(AxiBytes - 1);
+  localparam logic [OffBits-1:0] ChunkMask = OffBits'(~(AxiBytes - 1));
 
   // Byte address of every port.
   logic [27:0] mx_at, a_at, b_at, w_at;

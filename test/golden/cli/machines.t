@@ -12,9 +12,9 @@
 #= vx_cycles             1           1           1           2           1           1  cycles that a vector takes in VX, which has n / vx_cycles lanes
 #= functions             1           1           1           0           0           0  1: VX has functions (exp, 1/x, tanh, ...) on each of its lanes
 #= queue_ops            16          16          16           8          16           4  operations that wait in a unit's queue; up to 8 lie in LUTs, not in block RAM
-#= clock_mhz           247         253         253         246         253         253  clock of times in reports: what timing supports, else assumed (base's)
-#= lut               47297       84072      177913       29007       56617       74441  area by the fitted table (docs/explore.md): LUT
-#= ff                36531       61880      116448       25016       46821       50935  flip-flops
+#= clock_mhz           250         253         253         246         253         253  clock of times in reports: what timing supports, else assumed (base's)
+#= lut               47631       82958      179708       29133       55410       73755  area by the fitted table (docs/explore.md): LUT
+#= ff                36712       60620      111137       24819       47426       51805  flip-flops
 #= dsp                 131         323         899          67         227         611  DSP48E2
 #= bram               50.5       162.5       514.5          40        98.5         144  block RAM of 36 Kbit
 #= uram                  0           0           0           0           0          48  UltraRAM
