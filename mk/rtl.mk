@@ -42,16 +42,16 @@ RTL_FLAGS := -O3 --x-assign fast --x-initial fast
 RTL_DEPS  := $(RTL_SRCS) $(sort $(wildcard hw/rtl/*.svh hw/lint/*.vlt sim/axi_mem.h sim/rtl_*.h sim/*.sv sim/rtl_model.cc sim/rtl_wave.cc)) \
              isa/isa.h isa/gen.h isa/isa.def isa/machine.def isa/timing.def isa/regs.def runtime/base/fn.def
 
-# $(1) output folder, $(2) extra Verilator flags
+# $(1) output folder, $(2) extra Verilator flags, $(3) file that lists the sources, if not RTL_SRCS
 define rtl_rule
-$(BUILD_DIR)/$(1)/%/lib.so: $(RTL_DEPS) $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv
+$(BUILD_DIR)/$(1)/%/lib.so: $(RTL_DEPS) $(3) $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv
 	@echo "  VLT   $(BUILD_DIR)/$(1)/$$*"; mkdir -p $$(@D)
 	$$(Q)rm -f $$(@D)/obj/rtl_model.[od] # its list of headers may name one that has moved
 	$$(Q)flock -o $$(@D) scripts/with_progress.sh $$(@D)/obj $$(@D) verilator --cc --exe --build -j 2 $(RTL_FLAGS) $(2) -Wno-fatal -Wno-lint -Wno-style -Ihw/rtl \
 	    --Mdir $$(@D)/obj --top-module $(RTL_SIM) --prefix V$(RTL_SIM) \
 	    -CFLAGS "-fPIC -std=c++17 -I$(CURDIR)" -LDFLAGS "-shared -Wl,-Bsymbolic" $$(RTL_EXTRA) \
 	    -MAKEFLAGS "CXX=$(RTL_CXX) LINK=$(RTL_CXX) OPT_FAST='$$(RTL_OPT)' OPT_GLOBAL='$$(RTL_OPT)'" \
-	    -o $$(abspath $$@).tmp $$(call PKGS,$$*) $(RTL_SRCS) sim/$(RTL_SIM).sv $(CURDIR)/sim/rtl_model.cc \
+	    -o $$(abspath $$@).tmp $$(call PKGS,$$*) $(if $(3),-f $$(@D)/sources,$(RTL_SRCS)) sim/$(RTL_SIM).sv $(CURDIR)/sim/rtl_model.cc \
 	    3>&1 > $$(@D)/log 2>&1 && mv $$@.tmp $$@ || { cat $$(@D)/log; exit 1; }
 $(BUILD_DIR)/$(1)/libhd_rtl_%.so: $(BUILD_DIR)/$(1)/%/lib.so
 	$$(Q)ln -sf $$*/lib.so $$@
@@ -64,6 +64,18 @@ $(BUILD_DIR)/rtl-wave/%/lib.so: RTL_EXTRA := $(CURDIR)/sim/rtl_wave.cc -LDFLAGS 
 $(eval $(call rtl_rule,rtl-assert,--assert +define+HD_CHECKS))
 # Every unit clocked in every cycle, as synthesised: what hd_gate leaves out must not be seen.
 $(eval $(call rtl_rule,rtl-ungated,--noassert +define+HD_UNGATED))
+# As yosys reads it: what is counted and proved is what is simulated. sim/rtl_model.cc looks by name into the modules
+# of YOSYS_LEAVES, which stay as they are.
+YOSYS_LEAVES := hd_top hd_core hd_csr hd_sem hd_issue hd_fetch hd_rd_arb *hd_front* hd_mac_array
+$(BUILD_DIR)/rtl-yosys/%/sources: $(RTL_DEPS) $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv
+	$(Q)$(need_yosys)
+	$(Q)mkdir -p $(@D) && yosys -q -p "read_verilog -sv -defer -D SYNTHESIS -Ihw/rtl $(call PKGS,$*) $(RTL_SRCS); \
+	    hierarchy -top $(RTL_TOP); proc; delete $(YOSYS_LEAVES); write_verilog -noattr $(@D)/read.v" > $(@D)/log 2>&1 || { cat $(@D)/log; exit 1; }
+	$(Q)for f in $(RTL_SRCS); do grep -q "^module $$(basename $$f .sv)(" $(@D)/read.v || echo $$f; done > $@.tmp && \
+	    echo $(@D)/read.v >> $@.tmp && mv $@.tmp $@
+.SECONDARY: $(MACHINES:%=$(BUILD_DIR)/rtl-yosys/%/sources)
+$(eval $(call rtl_rule,rtl-yosys,--noassert,$(BUILD_DIR)/rtl-yosys/%/sources))
+$(BUILD_DIR)/rtl-yosys/%/lib.so: RTL_OPT := -O1
 # Without splitting of always blocks: a counter behind `if (x < b) b = x;` would be put behind the assignment.
 $(eval $(call rtl_rule,rtl-cov,--noassert -fno-split --coverage-line --coverage-toggle))
 $(BUILD_DIR)/rtl-cov/%/lib.so: RTL_OPT := -O1

@@ -129,7 +129,10 @@ cosim: $(COSIM) rtl-$(TB_MACHINE) ## more of them, and what they covered: N=1000
 GATES = HEDDLE_RTL_DIR=build/$(1) $(COSIM) --seed $(SEED) --count $(or $(GATES_N),300)
 test-gates: $(COSIM) rtl-tiny build/rtl-ungated/libhd_rtl_tiny.so ## random programs: every cycle the same with units clocked always (hd_gate)
 	$(Q)$(call GATES,rtl) > $(B)/gates.log && $(call GATES,rtl-ungated) | cmp - $(B)/gates.log && cat $(B)/gates.log
-.PHONY: test-gates
+test-read: $(COSIM) build/rtl-yosys/libhd_rtl_tiny.so ## random programs on the RTL as yosys reads it, which is what `make synth` counts
+	$(Q)$(call GATES,rtl-yosys)
+nightly: test-read
+.PHONY: test-gates test-read
 test-sweep: heddle gen ## a few parameter sets; illegal ones refused by name
 	$(Q)python3 scripts/sweep.py $(B) --fast
 sweep: heddle gen $(COSIM) ## every parameter set: lint, refusals, networks on iss, a sample on rtl

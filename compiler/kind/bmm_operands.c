@@ -227,7 +227,7 @@ const char *hd_bmm_refuses(const struct hd_lowering *lo, int node, const char **
     for (int r = 0; r < 3; r++) {
         struct found f;
         if (fits(lo, &lo->g->tensors[n->out[0]], (enum role)r, t[r], 0, NULL, &f)) continue;
-        *out_hint = "int8 or uint8 tensors with dimensions up to 65535";
+        *out_hint = "int8 or uint8 tensors of up to 65535 channels, in rows";
         return "operand or result do not lie in rows";
     }
     return NULL;

@@ -60,7 +60,7 @@ static const char *refuses(const struct hd_lowering *lo, int node, const char **
     for (int i = 0; i < 3; i++) {
         if (bytes[i] < 0) continue;
         if (!hd_machine_shape(lo, bytes[i], &m) || m.h > UINT16_MAX) {
-            *out_hint = "int8 or uint8 tensors, not constant, with dimensions up to 65535";
+            *out_hint = "int8 or uint8 tensors, not constant; steps times samples up to 65535";
             return "operand or result has no machine layout";
         }
         if (!m.rows) return "its sequence lies in memory as an image does";
