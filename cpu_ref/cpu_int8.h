@@ -73,10 +73,24 @@ void hd_q_sum_run(const struct hd_q_sum *s, const void *a, const void *b, void *
 /* y = requant((x - x_zp) * scale) */
 void hd_q_rescale_run(const void *x, bool x_signed, int32_t x_zp, float scale, struct hd_q_out out,
                       void *y, int64_t n);
-/* Layout last; windows inside the image (average) or clipped to it (maximum). */
+/* Layout last; windows are clipped to the image. An average is of the values inside the image,
+ * with_pads of those inside image and padding. */
 void hd_q_maxpool_run(const struct hd_window *v, bool is_signed, const void *x, void *y);
-void hd_q_avgpool_run(const struct hd_window *v, bool x_signed, int32_t x_zp, float scale,
-                      struct hd_q_out out, const void *x, void *y);
+void hd_q_avgpool_run(const struct hd_window *v, bool with_pads, bool x_signed, int32_t x_zp,
+                      float scale, struct hd_q_out out, const void *x, void *y);
+
+/* Bilinear, layout last, [n,h,w,c] to [n,oh,ow,c]: result (i,j) is between rows row[i] and the
+ * next, by a[i,0] and a[i,1], and between columns col[j] and the next, by b[j,0] and b[j,1]. */
+struct hd_q_resize {
+    int64_t n, c, h, w, oh, ow;
+    const int32_t *row, *col; /* of the image */
+    const float *a, *b;       /* finite */
+    int32_t x_zp;
+    bool x_signed;
+    struct hd_q_out out;
+};
+void hd_q_resize_run(const struct hd_q_resize *r, const void *x, void *y);
+
 /* Mean of each image [N][pixels][C] -> [N][C], in the order that docs/numerics.md gives. */
 void hd_q_mean_run(int64_t n, int64_t pixels, int64_t c, bool x_signed, int32_t x_zp, float x_scale,
                    float scale, struct hd_q_out out, const void *x, void *y);

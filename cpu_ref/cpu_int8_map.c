@@ -80,15 +80,30 @@ void hd_q_maxpool_run(const struct hd_window *v, bool is_signed, const void *x, 
             }
 }
 
-void hd_q_avgpool_run(const struct hd_window *v, bool x_signed, int32_t x_zp, float scale,
-                      struct hd_q_out o, const void *x, void *y) {
+/* Taps of the kernel that meet image or padding, from place `at` of the padded image on. */
+static int64_t taps_of(int64_t padded, int64_t at, int64_t kernel, int64_t dilation) {
+    return hd_min(kernel, hd_ceil_div(padded - at, dilation));
+}
+
+/* Values that the mean of a window is of; 0 counts as 1: their sum is 0. */
+static int64_t count_of(const struct hd_window *v, const struct clipped *k, bool with_pads,
+                        int64_t oy, int64_t ox) {
+    if (!with_pads) return hd_max((k->y1 - k->y0) * (k->x1 - k->x0), 1);
+    return hd_max(taps_of(v->pt + v->h + v->pb, oy * v->sy, v->kh, v->dy) *
+                      taps_of(v->pl + v->w + v->pr, ox * v->sx, v->kw, v->dx),
+                  1);
+}
+
+void hd_q_avgpool_run(const struct hd_window *v, bool with_pads, bool x_signed, int32_t x_zp,
+                      float scale, struct hd_q_out o, const void *x, void *y) {
     uint8_t *out = y;
-    __m256 s = _mm256_set1_ps(scale);
     for (int64_t n = 0; n < v->n; n++)
         for (int64_t oy = 0; oy < v->oh; oy++)
             for (int64_t ox = 0; ox < v->ow; ox++, out += v->c) {
                 struct clipped k = clip(v, oy, ox);
                 const uint8_t *image = (const uint8_t *)x + n * v->h * v->w * v->c;
+                int64_t count = count_of(v, &k, with_pads, oy, ox);
+                __m256 s = _mm256_set1_ps(hd_pool_scale(scale, v->kh * v->kw, count));
                 for (int64_t c = 0; c < v->c; c += 16) {
                     int64_t left = v->c - c;
                     __m256i a0 = _mm256_setzero_si256(), a1 = a0, z = _mm256_set1_epi32(x_zp);
@@ -247,4 +262,40 @@ void hd_q_dequantize_run(const void *x, bool x_signed, int32_t zp, float scale, 
         if (left < 16) memcpy(y + i, t, (size_t)left * sizeof *t);
     }
 }
+/* v = (a - zp) * left + (b - zp) * right for 16 int16 each, in slots. */
+Q_INLINE void mix(__m256i a, __m256i b, const struct hd_q_resize *r, const float *by, __m256 *v0,
+                  __m256 *v1) {
+    __m256 f0, f1, g0, g1;
+    q_dequant(a, r->x_zp, by[0], &f0, &f1);
+    q_dequant(b, r->x_zp, by[1], &g0, &g1);
+    *v0 = _mm256_add_ps(f0, g0);
+    *v1 = _mm256_add_ps(f1, g1);
+}
+
+void hd_q_resize_run(const struct hd_q_resize *r, const void *x, void *y) {
+    const int64_t row_bytes = r->w * r->c;
+    uint8_t *out = y;
+    for (int64_t n = 0; n < r->n; n++)
+        for (int64_t i = 0; i < r->oh; i++) {
+            const uint8_t *image = (const uint8_t *)x + n * r->h * row_bytes;
+            const uint8_t *top = image + r->row[i] * row_bytes;
+            const uint8_t *low = image + hd_min(r->row[i] + 1, r->h - 1) * row_bytes;
+            for (int64_t j = 0; j < r->ow; j++, out += r->c) {
+                const int64_t p = r->col[j] * r->c, q = hd_min(r->col[j] + 1, r->w - 1) * r->c;
+                const __m256 b0 = _mm256_set1_ps(r->b[2 * j]), b1 = _mm256_set1_ps(r->b[2 * j + 1]);
+                for (int64_t c = 0; c < r->c; c += 16) {
+                    const int64_t left = r->c - c;
+                    __m256 u0, u1, v0, v1;
+                    mix(q_load_n(top + p + c, left, r->x_signed),
+                        q_load_n(low + p + c, left, r->x_signed), r, r->a + 2 * i, &u0, &u1);
+                    mix(q_load_n(top + q + c, left, r->x_signed),
+                        q_load_n(low + q + c, left, r->x_signed), r, r->a + 2 * i, &v0, &v1);
+                    u0 = _mm256_add_ps(_mm256_mul_ps(u0, b0), _mm256_mul_ps(v0, b1));
+                    u1 = _mm256_add_ps(_mm256_mul_ps(u1, b0), _mm256_mul_ps(v1, b1));
+                    q_store_n(out + c, q_requant(u0, u1, &r->out), r->out.is_signed, left);
+                }
+            }
+        }
+}
+
 #endif

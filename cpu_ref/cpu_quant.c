@@ -3,34 +3,20 @@
 #include <math.h>
 #include <string.h>
 
-#include "cpu_ref/cpu_int8.h"
-#include "cpu_ref/cpu_plan.h"
+#include "cpu_ref/cpu_quant.h"
 #include "cpu_ref/dnnl_api.h"
 #include "runtime/base/num.h"
 
 #ifdef __x86_64__
 
-static bool is_byte(const struct hd_tensor *t) {
-    return t->dtype == HD_I8 || t->dtype == HD_U8;
-}
-
-static const struct hd_tensor *tensor(const struct hd_cpu_plan *p, int id) {
-    return &p->g->tensors[id];
-}
-
-/* Output part of the attributes; false when they leave the type's range. */
-static bool out_of(const struct hd_cpu_plan *p, const struct hd_node *n, struct hd_q_out *o) {
-    const struct hd_tensor *y = tensor(p, n->out[0]);
+bool hd_cpu_q_out(const struct hd_cpu_plan *p, const struct hd_node *n, struct hd_q_out *o) {
+    const struct hd_tensor *y = hd_cpu_tensor(p, n->out[0]);
     bool u8 = y->dtype == HD_U8;
     int64_t lo = u8 ? 0 : -128, hi = u8 ? 255 : 127;
     int64_t zp = hd_attr_int(n, "y_zp", 0), a = hd_attr_int(n, "lo", lo),
             b = hd_attr_int(n, "hi", hi);
     *o = (struct hd_q_out){(int32_t)zp, (int32_t)a, (int32_t)b, !u8};
-    return is_byte(y) && a >= lo && b <= hi && a <= b && zp >= -512 && zp <= 512;
-}
-
-static bool small_zp(int64_t zp) {
-    return zp >= -512 && zp <= 512; /* a byte less it still fits int16, with room */
+    return hd_cpu_is_byte(y) && a >= lo && b <= hi && a <= b && zp >= -512 && zp <= 512;
 }
 
 /* ---- convolutions and products -------------------------------------------------------------- */
@@ -45,10 +31,9 @@ static void destroy_conv(void *c) {
     hd_q_conv_destroy(c);
 }
 
-/* The quantised sum attributes of node n, whose operand `ours` becomes a. */
-static bool sum_of(const struct hd_cpu_plan *p, const struct hd_node *n, bool swap,
+bool hd_cpu_q_pair(const struct hd_cpu_plan *p, const struct hd_node *n, bool swap,
                    struct hd_q_sum *s) {
-    const struct hd_tensor *a = tensor(p, n->in[swap]), *b = tensor(p, n->in[!swap]);
+    const struct hd_tensor *a = hd_cpu_tensor(p, n->in[swap]), *b = hd_cpu_tensor(p, n->in[!swap]);
     int64_t a_zp = hd_attr_int(n, "a_zp", 0), b_zp = hd_attr_int(n, "b_zp", 0);
     float a_scale = hd_attr_float(n, "a_scale", 1), b_scale = hd_attr_float(n, "b_scale", 1);
     *s = (struct hd_q_sum){(int32_t)(swap ? b_zp : a_zp),
@@ -58,10 +43,16 @@ static bool sum_of(const struct hd_cpu_plan *p, const struct hd_node *n, bool sw
                            a->dtype == HD_I8,
                            b->dtype == HD_I8,
                            {0}};
-    return out_of(p, n, &s->out) && is_byte(a) && is_byte(b) && small_zp(a_zp) && small_zp(b_zp) &&
-           isfinite(a_scale) && isfinite(b_scale) &&
-           hd_tensor_elems(a) == hd_tensor_elems(tensor(p, n->out[0])) &&
-           hd_tensor_elems(b) == hd_tensor_elems(tensor(p, n->out[0]));
+    return hd_cpu_q_out(p, n, &s->out) && hd_cpu_is_byte(a) && hd_cpu_is_byte(b) &&
+           hd_cpu_small_zp(a_zp) && hd_cpu_small_zp(b_zp) && isfinite(a_scale) && isfinite(b_scale);
+}
+
+/* A sum whose operands lie as its result does. */
+static bool sum_of(const struct hd_cpu_plan *p, const struct hd_node *n, bool swap,
+                   struct hd_q_sum *s) {
+    int64_t all = hd_tensor_elems(hd_cpu_tensor(p, n->out[0]));
+    return hd_tensor_elems(hd_cpu_tensor(p, n->in[0])) == all &&
+           hd_tensor_elems(hd_cpu_tensor(p, n->in[1])) == all && hd_cpu_q_pair(p, n, swap, s);
 }
 
 /* A residual sum right behind node n that the kernel can do on the way out. -1 = none. */
@@ -78,11 +69,10 @@ static int find_sum(const struct hd_cpu_plan *p, const struct hd_node *n,
     return user;
 }
 
-/* The scales of all n channels; one may stand for all. NULL = not constant, or not finite. */
-static const float *scales_of(struct hd_cpu_plan *p, int id, int64_t n) {
+const float *hd_cpu_q_scales(struct hd_cpu_plan *p, int id, int64_t n) {
     const float *s = hd_cpu_const(p, id);
-    int64_t have = hd_tensor_elems(tensor(p, id));
-    if (!s || tensor(p, id)->dtype != HD_F32 || (have != n && have != 1)) return NULL;
+    int64_t have = hd_tensor_elems(hd_cpu_tensor(p, id));
+    if (!s || hd_cpu_tensor(p, id)->dtype != HD_F32 || (have != n && have != 1)) return NULL;
     for (int64_t i = 0; i < have; i++)
         if (!isfinite(s[i])) return NULL;
     if (have == n) return s;
@@ -91,41 +81,37 @@ static const float *scales_of(struct hd_cpu_plan *p, int id, int64_t n) {
     return all;
 }
 
-/* Fills d for a node that the kernel takes; false otherwise. */
-static hd_status describe(struct hd_cpu_plan *p, const struct hd_node *n, struct hd_q_conv_desc *d,
-                          bool *out_fits) {
-    const struct hd_tensor *x = tensor(p, n->in[0]), *w = tensor(p, n->in[1]);
+bool hd_cpu_q_conv(struct hd_cpu_plan *p, const struct hd_node *n, struct hd_q_conv_desc *d) {
+    const struct hd_tensor *x = hd_cpu_tensor(p, n->in[0]), *w = hd_cpu_tensor(p, n->in[1]);
     int64_t zp = hd_attr_int(n, "x_zp", 0);
-    *out_fits = false;
     *d = (struct hd_q_conv_desc){.w = hd_cpu_const(p, n->in[1]),
                                  .wide = w->dtype == HD_I16,
                                  .bias = hd_cpu_const(p, n->in[2]),
-                                 .scale = scales_of(p, n->in[3], w->dim[0]),
+                                 .scale = hd_cpu_q_scales(p, n->in[3], w->dim[0]),
                                  .x_zp = (int32_t)zp,
                                  .x_signed = x->dtype == HD_I8,
                                  .m_all = w->dim[0],
                                  .group = 1,
                                  .lanes = hd_q_lanes()};
     int64_t lowest = d->x_signed ? -128 : 0; /* padding is stored as the zero point */
-    if (!d->w || !d->bias || !d->scale || !is_byte(x) || zp < lowest || zp > lowest + 255 ||
-        (w->dtype != HD_I8 && w->dtype != HD_I16) || !out_of(p, n, &d->out) ||
-        tensor(p, n->in[2])->dtype != HD_I32 || hd_tensor_elems(tensor(p, n->in[2])) != d->m_all ||
-        !hd_tensor_elems(x) || !d->m_all)
-        return HD_OK;
+    return d->w && d->bias && d->scale && hd_cpu_is_byte(x) && zp >= lowest && zp <= lowest + 255 &&
+           (w->dtype == HD_I8 || w->dtype == HD_I16) && hd_cpu_q_out(p, n, &d->out) &&
+           hd_cpu_tensor(p, n->in[2])->dtype == HD_I32 &&
+           hd_tensor_elems(hd_cpu_tensor(p, n->in[2])) == d->m_all && hd_tensor_elems(x) &&
+           d->m_all;
+}
+
+/* Fills d for a node that the kernel takes; false otherwise. */
+static hd_status describe(struct hd_cpu_plan *p, const struct hd_node *n, struct hd_q_conv_desc *d,
+                          bool *out_fits) {
+    const struct hd_tensor *x = hd_cpu_tensor(p, n->in[0]), *w = hd_cpu_tensor(p, n->in[1]);
+    *out_fits = false;
+    if (!hd_cpu_q_conv(p, n, d)) return HD_OK;
     if (n->op == HD_IR_qgemm) {
         if (x->rank != 2 || w->rank != 2) return HD_OK;
-        d->v = (struct hd_window){.n = 1,
-                                  .c = x->dim[1],
-                                  .h = 1,
-                                  .w = x->dim[0],
-                                  .oh = 1,
-                                  .ow = x->dim[0],
-                                  .kh = 1,
-                                  .kw = 1,
-                                  .sy = 1,
-                                  .sx = 1,
-                                  .dy = 1,
-                                  .dx = 1};
+        d->v = (struct hd_window){.n = 1, .c = x->dim[1], .h = 1, .w = x->dim[0]};
+        d->v.oh = 1, d->v.ow = x->dim[0];
+        d->v.kh = d->v.kw = d->v.sy = d->v.sx = d->v.dy = d->v.dx = 1;
     } else {
         if (x->rank < 3 || x->rank > 4) return HD_OK;
         TRY(hd_window_get(p->ctx, n, x, w->dim + 2, &d->v));
@@ -201,7 +187,7 @@ static hd_status plan_conv(struct hd_cpu_plan *p, int node, bool *out_taken) {
     struct hd_cpu_form form = n->op == HD_IR_qgemm ? hd_cpu_dense : hd_cpu_last;
     int in[2], out, sum, result = n->out[0];
     TRY(hd_cpu_need(p, n->in[0], form, &in[0]));
-    bool u8 = tensor(p, result)->dtype == HD_U8;
+    bool u8 = hd_cpu_tensor(p, result)->dtype == HD_U8;
     hd_dnnl_op *op = onednn_conv(p, &d, u8 ? 0 : -128, u8 ? 255 : 127);
     if (op) { /* a sum behind it is a step of its own */
         hd_cpu_dnnl_step(p, node, op, 1, in, hd_cpu_make(p, result, form, 0));
@@ -230,8 +216,7 @@ static hd_status plan_conv(struct hd_cpu_plan *p, int node, bool *out_taken) {
 
 /* ---- elementwise ---------------------------------------------------------------------------- */
 
-/* The form that costs least: channels last when an operand already lies so. */
-static struct hd_cpu_form cheapest(const struct hd_cpu_plan *p, const struct hd_node *n) {
+struct hd_cpu_form hd_cpu_cheapest(const struct hd_cpu_plan *p, const struct hd_node *n) {
     for (int i = 0; i < n->n_in; i++)
         if (n->in[i] >= 0 && p->view_of[n->in[i]] >= 0 && !hd_cpu_has(p, n->in[i], HD_CPU_DENSE) &&
             hd_cpu_has(p, n->in[i], HD_CPU_LAST))
@@ -245,7 +230,7 @@ struct map { /* one tensor in, one out */
     struct hd_window v;
     int32_t x_zp;
     float scale, x_scale;
-    bool x_signed;
+    bool x_signed, with_pads;
     int64_t n, c, pixels, count;
 };
 
@@ -258,7 +243,7 @@ static hd_status run_map(struct hd_cpu_run *r, const struct hd_cpu_step *s) {
         hd_q_maxpool_run(&m->v, m->x_signed, x, y);
         break;
     case HD_IR_qavgpool:
-        hd_q_avgpool_run(&m->v, m->x_signed, m->x_zp, m->scale, m->out, x, y);
+        hd_q_avgpool_run(&m->v, m->with_pads, m->x_signed, m->x_zp, m->scale, m->out, x, y);
         break;
     case HD_IR_qmean:
         hd_q_mean_run(m->n, m->pixels, m->c, m->x_signed, m->x_zp, m->x_scale, m->scale, m->out, x,
@@ -284,28 +269,68 @@ static void map_step(struct hd_cpu_plan *p, int node, const struct map *m, int i
 
 static hd_status plan_pool(struct hd_cpu_plan *p, int node, bool *out_taken) {
     const struct hd_node *n = &p->g->nodes[node];
-    const struct hd_tensor *x = tensor(p, n->in[0]), *y = tensor(p, n->out[0]);
+    const struct hd_tensor *x = hd_cpu_tensor(p, n->in[0]), *y = hd_cpu_tensor(p, n->out[0]);
     int64_t zp = hd_attr_int(n, "x_zp", 0);
     struct map m = {.op = n->op,
                     .x_signed = x->dtype == HD_I8,
+                    .with_pads = hd_attr_int(n, "count_include_pad", 0) != 0,
                     .x_zp = (int32_t)zp,
                     .scale = hd_attr_float(n, "scale", 1),
                     .x_scale = hd_attr_float(n, "x_scale", 1)};
-    bool fits = is_byte(x) && is_byte(y) && small_zp(zp) && isfinite(m.scale) &&
-                isfinite(m.x_scale) && x->rank >= 3 && x->rank <= 4 && hd_tensor_elems(y) &&
-                hd_tensor_elems(x);
-    if (n->op != HD_IR_qmaxpool) fits = out_of(p, n, &m.out) && fits;
+    bool fits = hd_cpu_is_byte(x) && hd_cpu_is_byte(y) && hd_cpu_small_zp(zp) &&
+                isfinite(m.scale) && isfinite(m.x_scale) && x->rank >= 3 && x->rank <= 4 &&
+                hd_tensor_elems(y) && hd_tensor_elems(x);
+    if (n->op != HD_IR_qmaxpool) fits = hd_cpu_q_out(p, n, &m.out) && fits;
     if (!fits || (n->op == HD_IR_qmaxpool && n->n_out > 1)) return HD_OK;
     if (n->op == HD_IR_qmean) {
         m.n = x->dim[0], m.c = x->dim[1], m.pixels = 1;
         for (int d = 2; d < x->rank; d++) m.pixels *= x->dim[d];
     } else {
         TRY(hd_window_get(p->ctx, n, x, NULL, &m.v));
-        if (n->op == HD_IR_qavgpool && !hd_window_inside(&m.v)) return HD_OK;
     }
     int in;
     TRY(hd_cpu_need(p, n->in[0], hd_cpu_last, &in));
     map_step(p, node, &m, in, hd_cpu_make(p, n->out[0], hd_cpu_last, 0));
+    *out_taken = true;
+    return HD_OK;
+}
+
+static hd_status run_resize(struct hd_cpu_run *r, const struct hd_cpu_step *s) {
+    hd_q_resize_run(s->state, r->at[s->in[0]], r->at[s->out[0]]);
+    return HD_OK;
+}
+
+/* Constant places of an image with `size` of them, and finite weights. */
+static bool places(const int32_t *at, const float *by, int64_t n, int64_t size) {
+    bool fit = at && by;
+    for (int64_t i = 0; fit && i < n; i++)
+        fit = at[i] >= 0 && at[i] < size && isfinite(by[2 * i]) && isfinite(by[2 * i + 1]);
+    return fit;
+}
+
+static hd_status plan_resize(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    const struct hd_tensor *x = hd_cpu_tensor(p, n->in[0]), *y = hd_cpu_tensor(p, n->out[0]);
+    const bool image = x->rank == 4;
+    struct hd_q_resize r = {.row = hd_cpu_const(p, n->in[1]),
+                            .a = hd_cpu_const(p, n->in[2]),
+                            .col = hd_cpu_const(p, n->in[3]),
+                            .b = hd_cpu_const(p, n->in[4]),
+                            .x_zp = (int32_t)hd_attr_int(n, "x_zp", 0),
+                            .x_signed = x->dtype == HD_I8};
+    if (x->rank < 3 || !hd_cpu_is_byte(x) || !hd_cpu_q_out(p, n, &r.out) || !hd_tensor_elems(y) ||
+        !hd_cpu_small_zp(r.x_zp))
+        return HD_OK;
+    r.n = x->dim[0], r.c = x->dim[1];
+    r.h = image ? x->dim[2] : 1, r.oh = image ? y->dim[2] : 1;
+    r.w = x->dim[x->rank - 1], r.ow = y->dim[y->rank - 1];
+    if (!places(r.row, r.a, r.oh, r.h) || !places(r.col, r.b, r.ow, r.w)) return HD_OK;
+    int in, out;
+    TRY(hd_cpu_need(p, n->in[0], hd_cpu_last, &in));
+    out = hd_cpu_make(p, n->out[0], hd_cpu_last, 0);
+    struct hd_cpu_step *s = hd_cpu_step(p, node, "int8", 1, &in, 1, &out);
+    s->run = run_resize;
+    s->state = hd_dup(p->arena, &r, sizeof r);
     *out_taken = true;
     return HD_OK;
 }
@@ -320,7 +345,7 @@ static hd_status plan_sum(struct hd_cpu_plan *p, int node, bool *out_taken) {
     const struct hd_node *n = &p->g->nodes[node];
     struct hd_q_sum sum;
     if (!sum_of(p, n, false, &sum)) return HD_OK;
-    struct hd_cpu_form form = cheapest(p, n);
+    struct hd_cpu_form form = hd_cpu_cheapest(p, n);
     int in[2];
     for (int i = 0; i < 2; i++) TRY(hd_cpu_need(p, n->in[i], form, &in[i]));
     int out = hd_cpu_make(p, n->out[0], form, 0);
@@ -333,15 +358,17 @@ static hd_status plan_sum(struct hd_cpu_plan *p, int node, bool *out_taken) {
 
 static hd_status plan_rescale(struct hd_cpu_plan *p, int node, bool *out_taken) {
     const struct hd_node *n = &p->g->nodes[node];
-    const struct hd_tensor *x = tensor(p, n->in[0]);
+    const struct hd_tensor *x = hd_cpu_tensor(p, n->in[0]);
     int64_t zp = hd_attr_int(n, "x_zp", 0);
     struct map m = {.op = n->op,
                     .x_zp = (int32_t)zp,
                     .scale = hd_attr_float(n, "scale", 1),
                     .x_signed = x->dtype == HD_I8,
                     .count = hd_tensor_elems(x)};
-    if (!is_byte(x) || !out_of(p, n, &m.out) || !small_zp(zp) || !isfinite(m.scale)) return HD_OK;
-    struct hd_cpu_form form = cheapest(p, n);
+    if (!hd_cpu_is_byte(x) || !hd_cpu_q_out(p, n, &m.out) || !hd_cpu_small_zp(zp) ||
+        !isfinite(m.scale))
+        return HD_OK;
+    struct hd_cpu_form form = hd_cpu_cheapest(p, n);
     int in;
     TRY(hd_cpu_need(p, n->in[0], form, &in));
     map_step(p, node, &m, in, hd_cpu_make(p, n->out[0], form, 0));
@@ -353,13 +380,13 @@ static hd_status plan_rescale(struct hd_cpu_plan *p, int node, bool *out_taken) 
 static bool one_scale(const struct hd_cpu_plan *p, const struct hd_node *n, hd_dtype type,
                       float *scale, int32_t *zp) {
     const float *s = hd_cpu_const(p, n->in[1]);
-    const struct hd_tensor *t = tensor(p, n->in[1]);
+    const struct hd_tensor *t = hd_cpu_tensor(p, n->in[1]);
     *zp = 0;
     if (!s || t->dtype != HD_F32 || hd_tensor_elems(t) != 1) return false;
     *scale = *s;
     if (n->n_in < 3 || n->in[2] < 0) return true;
     const void *z = hd_cpu_const(p, n->in[2]);
-    if (!z || tensor(p, n->in[2])->dtype != type) return false;
+    if (!z || hd_cpu_tensor(p, n->in[2])->dtype != type) return false;
     *zp = type == HD_I8 ? *(const int8_t *)z : *(const uint8_t *)z;
     return true;
 }
@@ -368,16 +395,16 @@ static bool wants_last(const struct hd_cpu_plan *p, int t) {
     for (int i = 0; i < p->users[t]; i++) {
         enum hd_ir_op op = p->g->nodes[p->user[t][i]].op;
         if (op == HD_IR_qconv || op == HD_IR_qmaxpool || op == HD_IR_qavgpool || op == HD_IR_qmean)
-            return tensor(p, t)->rank >= 3;
+            return hd_cpu_tensor(p, t)->rank >= 3;
     }
     return false;
 }
 
 static hd_status plan_quantize(struct hd_cpu_plan *p, int node, bool *out_taken) {
     const struct hd_node *n = &p->g->nodes[node];
-    const struct hd_tensor *x = tensor(p, n->in[0]), *y = tensor(p, n->out[0]);
+    const struct hd_tensor *x = hd_cpu_tensor(p, n->in[0]), *y = hd_cpu_tensor(p, n->out[0]);
     struct map m = {.op = n->op, .n = 1, .c = 1, .pixels = hd_tensor_elems(x)};
-    if (!is_byte(y) || x->dtype != HD_F32 || hd_attr_get(n, "saturate") ||
+    if (!hd_cpu_is_byte(y) || x->dtype != HD_F32 || hd_attr_get(n, "saturate") ||
         !one_scale(p, n, y->dtype, &m.scale, &m.out.zp))
         return HD_OK;
     bool u8 = y->dtype == HD_U8, last = wants_last(p, n->out[0]);
@@ -395,11 +422,11 @@ static hd_status plan_quantize(struct hd_cpu_plan *p, int node, bool *out_taken)
 
 static hd_status plan_dequantize(struct hd_cpu_plan *p, int node, bool *out_taken) {
     const struct hd_node *n = &p->g->nodes[node];
-    const struct hd_tensor *x = tensor(p, n->in[0]), *y = tensor(p, n->out[0]);
+    const struct hd_tensor *x = hd_cpu_tensor(p, n->in[0]), *y = hd_cpu_tensor(p, n->out[0]);
     struct map m = {.op = n->op, .x_signed = x->dtype == HD_I8, .count = hd_tensor_elems(x)};
-    if (!is_byte(x) || y->dtype != HD_F32 || !one_scale(p, n, x->dtype, &m.scale, &m.x_zp))
+    if (!hd_cpu_is_byte(x) || y->dtype != HD_F32 || !one_scale(p, n, x->dtype, &m.scale, &m.x_zp))
         return HD_OK;
-    struct hd_cpu_form form = cheapest(p, n);
+    struct hd_cpu_form form = hd_cpu_cheapest(p, n);
     int in;
     TRY(hd_cpu_need(p, n->in[0], form, &in));
     map_step(p, node, &m, in, hd_cpu_make(p, n->out[0], form, 0));
@@ -414,11 +441,22 @@ hd_status hd_cpu_int8(struct hd_cpu_plan *p, int node, bool *out_taken) {
     case HD_IR_qgemm:
         return plan_conv(p, node, out_taken);
     case HD_IR_qadd:
-        return plan_sum(p, node, out_taken);
+        TRY(plan_sum(p, node, out_taken));
+        return *out_taken ? HD_OK : hd_cpu_q_rows(p, node, out_taken);
+    case HD_IR_qmul:
+    case HD_IR_qmatmul:
+    case HD_IR_qsoftmax:
+    case HD_IR_qlayernorm:
+    case HD_IR_qtable:
+        return hd_cpu_q_rows(p, node, out_taken);
+    case HD_IR_qconvtranspose:
+        return hd_cpu_q_phases(p, node, out_taken);
     case HD_IR_qmaxpool:
     case HD_IR_qavgpool:
     case HD_IR_qmean:
         return plan_pool(p, node, out_taken);
+    case HD_IR_qresize:
+        return plan_resize(p, node, out_taken);
     case HD_IR_qrescale:
         return plan_rescale(p, node, out_taken);
     case HD_IR_quantize:

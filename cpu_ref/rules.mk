@@ -6,6 +6,8 @@ FLAGS_cpu_ref/cpu_int8_map.c := -O3 -mavx2 -mfma
 FLAGS_cpu_ref/cpu_int8_dense.c := -O3 -mavx2 -mfma
 FLAGS_cpu_ref/cpu_int8_depth.c := -O3 -mavx2 -mfma
 FLAGS_cpu_ref/cpu_int8_pack.c := -O3 -mavx2 -mfma
+FLAGS_cpu_ref/cpu_int8_rows.c := -O3 -mavx2 -mfma
+FLAGS_cpu_ref/cpu_int8_matmul.c := -O3 -mavx2 -mfma
 FLAGS_cpu_ref/cpu_int8_dot16.c := -O3 -mavx512f -mavx512bw -mavx512vl -mavx512vnni
 FLAGS_cpu_ref/cpu_int8_dot8.c  := -O3 -mavx2 -mfma -mavxvnni
 FLAGS_cpu_ref/cpu_reduce.c   := -O3
@@ -14,6 +16,8 @@ endif
 
 # Nothing here looks at the flags of floating point exceptions; gcc makes vectors of choices then.
 FLAGS_cpu_ref/k_quant.c := -O3 -fno-trapping-math
+# Products of gates.
+FLAGS_cpu_ref/k_qrnn.c := -O3
 
 # Plugins of device cpu, opened at run time: oneDNN and LLVM stay out of the program, which runs
 # without them. Each is built where its library is installed.

@@ -30,7 +30,8 @@ static inline double uniform(double lo, double hi) {
     return lo + (hi - lo) * ((double)(nets_state >> 8) / (1 << 24));
 }
 
-/* "name type d,d,d lo hi" -> a line of the graph's text form. */
+/* "name type d,d,d lo hi" -> a line of the graph's text form. Names that begin with w are constants,
+ * with wp those that ascend. */
 static inline void declare(FILE *f, const char *line) {
     char name[16], type[8], shape[64];
     double lo, hi;
@@ -44,7 +45,8 @@ static inline void declare(FILE *f, const char *line) {
         n *= atoi(p);
     fprintf(f, " const %s %s[%s] = {", name, type, shape);
     for (int64_t i = 0; i < n; i++) {
-        double v = uniform(lo, type[0] == 'f' ? hi : hi + 0.999);
+        double most = type[0] == 'f' ? hi : hi + 0.999;
+        double v = name[1] == 'p' ? lo + (most - lo) * (double)i / (double)n : uniform(lo, most);
         if (type[0] == 'f')
             fprintf(f, "%s%a", i ? "," : "", v);
         else
