@@ -5,6 +5,7 @@
 #include "compiler/ir/move.h"
 #include "cpu_ref/cpu_copy.h"
 #include "cpu_ref/cpu_plan.h"
+#include "cpu_ref/kernels.h"
 
 static const struct hd_tensor *tensor(const struct hd_cpu_plan *p, int id) {
     return &p->g->tensors[id];
@@ -305,6 +306,61 @@ static hd_status plan_pad(struct hd_cpu_plan *p, int node, bool *out_taken) {
     return HD_OK;
 }
 
+/* Each element of x repeated `factor` times along each dimension: false = another rule. */
+static bool repeats(struct hd_cpu_plan *p, const struct hd_node *n, int64_t *factor,
+                    hd_status *out_status) {
+    const struct hd_tensor *x = tensor(p, n->in[0]), *y = tensor(p, n->out[0]);
+    const void *list[4] = {NULL};
+    int64_t size[4] = {0};
+    const int64_t *place[HD_MAX_RANK];
+    for (int i = 2; i < n->n_in && i < 4; i++)
+        if (n->in[i] >= 0)
+            list[i] = hd_cpu_const(p, n->in[i]), size[i] = hd_tensor_elems(tensor(p, n->in[i]));
+    if (strcmp(hd_attr_string(n, "mode", "nearest"), "nearest") || !hd_tensor_elems(y) ||
+        !strcmp(hd_attr_string(n, "coordinate_transformation_mode", ""), "tf_crop_and_resize"))
+        return false;
+    *out_status =
+        hd_resize_places(p->ctx, p->arena, n, x, list[2], size[2], list[3], size[3], place);
+    for (int d = 0; *out_status == HD_OK && d < x->rank; d++) {
+        factor[d] = y->dim[d] / x->dim[d];
+        for (int64_t o = 0; o < y->dim[d]; o++)
+            if (place[d][o] * factor[d] + o % factor[d] != o) return false;
+    }
+    return *out_status == HD_OK;
+}
+
+/* Nearest neighbours by whole factors: strided copies from strides of 0. */
+static hd_status plan_resize(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    const struct hd_tensor *x = tensor(p, n->in[0]), *y = tensor(p, n->out[0]);
+    int64_t factor[HD_MAX_RANK], to = 1, from = 1;
+    hd_status s = HD_OK;
+    int in, out, at = HD_MAX_RANK + 2;
+    if (x->rank > 5 || !fixed(p, n) || !repeats(p, n, factor, &s)) return s;
+    bool last = x->rank >= 3 && !hd_cpu_has(p, n->in[0], HD_CPU_DENSE) &&
+                hd_cpu_has(p, n->in[0], HD_CPU_LAST);
+    struct hd_cpu_form form = last ? hd_cpu_last : hd_cpu_dense;
+    TRY(hd_cpu_need(p, n->in[0], form, &in));
+    struct hd_copy all = {.rank = 0}, k = {.size = (int)hd_dtype_bytes(x->dtype)};
+    for (int i = 0; i < x->rank; i++) { /* from the innermost outwards */
+        int d = !last ? x->rank - 1 - i : i == 0 ? 1 : i == x->rank - 1 ? 0 : x->rank - i;
+        all.dim[--at] = x->dim[d], all.dst[at] = to * factor[d], all.src[at] = from;
+        if (factor[d] > 1) all.dim[--at] = factor[d], all.dst[at] = to, all.src[at] = 0;
+        to *= y->dim[d], from *= x->dim[d];
+    }
+    for (; at < HD_MAX_RANK + 2; at++, k.rank++)
+        k.dim[k.rank] = all.dim[at], k.dst[k.rank] = all.dst[at], k.src[k.rank] = all.src[at];
+    hd_copy_simplify(&k);
+    out = hd_cpu_make(p, n->out[0], form, 0);
+    struct copies *c = new_copies(p, 1);
+    c->copy[0] = k;
+    struct hd_cpu_step *step = hd_cpu_step(p, node, "copy", 1, &in, 1, &out);
+    step->run = run_copies;
+    step->state = c;
+    *out_taken = true;
+    return HD_OK;
+}
+
 hd_status hd_cpu_move(struct hd_cpu_plan *p, int node, bool *out_taken) {
     switch (p->g->nodes[node].op) {
     case HD_IR_identity:
@@ -327,6 +383,8 @@ hd_status hd_cpu_move(struct hd_cpu_plan *p, int node, bool *out_taken) {
         return plan_depth(p, node, out_taken);
     case HD_IR_pad:
         return plan_pad(p, node, out_taken);
+    case HD_IR_resize:
+        return plan_resize(p, node, out_taken);
     default:
         return HD_OK;
     }

@@ -182,6 +182,19 @@ static void extrapolate(const struct hd_kernel *k, const struct taps *t) {
     }
 }
 
+hd_status hd_resize_places(hd_ctx *ctx, hd_arena *a, const struct hd_node *n,
+                           const struct hd_tensor *x, const float *scales, int64_t n_scales,
+                           const int64_t *sizes, int64_t n_sizes, const int64_t **out) {
+    struct rules r = rules_of(n);
+    struct hd_resize g;
+    TRY(hd_resize_get(ctx, n, x, scales, n_scales, sizes, n_sizes, &g));
+    for (int d = 0; d < g.rank; d++) {
+        struct dimension dim = {g.in[d], g.out[d], g.scale[d], g.length[d], 0, 1};
+        out[d] = make_taps(&r, &dim, a).index;
+    }
+    return HD_OK;
+}
+
 /* x, roi?, scales?, sizes?.  Source: ONNX Resize-19. */
 hd_status k_resize(const struct hd_kernel *k) {
     const struct hd_tensor *roi = hd_k_in(k, 1), *scales = hd_k_in(k, 2), *sizes = hd_k_in(k, 3);

@@ -67,6 +67,12 @@ int64_t hd_k_broadcast(int64_t i, const struct hd_tensor *y, const struct hd_ten
 /* Splits index i of a dense tensor into one index per dimension. */
 void hd_k_unravel(int64_t i, const struct hd_tensor *t, int64_t *at);
 
+/* Of a resize of mode nearest without crop: which element of dimension d a result's place is,
+ * out[d] [0 .. size of y - 1], in the arena. Operands as for hd_resize_get. */
+hd_status hd_resize_places(hd_ctx *ctx, hd_arena *a, const struct hd_node *n,
+                           const struct hd_tensor *x, const float *scales, int64_t n_scales,
+                           const int64_t *sizes, int64_t n_sizes, const int64_t **out);
+
 #define OP(name, ...) hd_status k_##name(const struct hd_kernel *k);
 #include "compiler/ir/ops.def"
 

@@ -30,8 +30,8 @@ static inline double uniform(double lo, double hi) {
     return lo + (hi - lo) * ((double)(nets_state >> 8) / (1 << 24));
 }
 
-/* "name type d,d,d lo hi" -> a line of the graph's text form. Names that begin with w are constants,
- * with wp those that ascend. */
+/* "name type d,d,d lo hi" -> a line of the graph's text form. Names that begin with w are
+ * constants, with wp those that ascend. */
 static inline void declare(FILE *f, const char *line) {
     char name[16], type[8], shape[64];
     double lo, hi;
