@@ -295,6 +295,8 @@ static hd_status plan_pool(struct hd_cpu_plan *p, int node, bool *out_taken) {
     return HD_OK;
 }
 
+enum { RESIZE_CHANNELS = 16 };
+
 static hd_status run_resize(struct hd_cpu_run *r, const struct hd_cpu_step *s) {
     hd_q_resize_run(s->state, r->at[s->in[0]], r->at[s->out[0]]);
     return HD_OK;
@@ -308,6 +310,7 @@ static bool places(const int32_t *at, const float *by, int64_t n, int64_t size) 
     return fit;
 }
 
+/* Of few channels golden, which goes along rows of a plane, is faster. */
 static hd_status plan_resize(struct hd_cpu_plan *p, int node, bool *out_taken) {
     const struct hd_node *n = &p->g->nodes[node];
     const struct hd_tensor *x = hd_cpu_tensor(p, n->in[0]), *y = hd_cpu_tensor(p, n->out[0]);
@@ -318,8 +321,8 @@ static hd_status plan_resize(struct hd_cpu_plan *p, int node, bool *out_taken) {
                             .b = hd_cpu_const(p, n->in[4]),
                             .x_zp = (int32_t)hd_attr_int(n, "x_zp", 0),
                             .x_signed = x->dtype == HD_I8};
-    if (x->rank < 3 || !hd_cpu_is_byte(x) || !hd_cpu_q_out(p, n, &r.out) || !hd_tensor_elems(y) ||
-        !hd_cpu_small_zp(r.x_zp))
+    if (x->rank < 3 || x->dim[1] < RESIZE_CHANNELS || !hd_cpu_is_byte(x) ||
+        !hd_cpu_q_out(p, n, &r.out) || !hd_tensor_elems(y) || !hd_cpu_small_zp(r.x_zp))
         return HD_OK;
     r.n = x->dim[0], r.c = x->dim[1];
     r.h = image ? x->dim[2] : 1, r.oh = image ? y->dim[2] : 1;
