@@ -316,12 +316,14 @@ static bool repeats(struct hd_cpu_plan *p, const struct hd_node *n, int64_t *fac
     for (int i = 2; i < n->n_in && i < 4; i++)
         if (n->in[i] >= 0)
             list[i] = hd_cpu_const(p, n->in[i]), size[i] = hd_tensor_elems(tensor(p, n->in[i]));
-    if (strcmp(hd_attr_string(n, "mode", "nearest"), "nearest") || !hd_tensor_elems(y) ||
+    if (strcmp(hd_attr_string(n, "mode", "nearest"), "nearest") || !hd_tensor_elems(x) ||
+        !hd_tensor_elems(y) ||
         !strcmp(hd_attr_string(n, "coordinate_transformation_mode", ""), "tf_crop_and_resize"))
         return false;
     *out_status =
         hd_resize_places(p->ctx, p->arena, n, x, list[2], size[2], list[3], size[3], place);
     for (int d = 0; *out_status == HD_OK && d < x->rank; d++) {
+        if (y->dim[d] % x->dim[d]) return false;
         factor[d] = y->dim[d] / x->dim[d];
         for (int64_t o = 0; o < y->dim[d]; o++)
             if (place[d][o] * factor[d] + o % factor[d] != o) return false;

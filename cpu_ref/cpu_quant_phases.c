@@ -26,15 +26,11 @@ struct phases {
     size_t result; /* where a phase's results lie in scratch */
 };
 
-static int64_t gcd(int64_t a, int64_t b) {
-    return b ? gcd(b, a % b) : a;
-}
-
 /* y[phase + stride * t] = sum of x[t + at - j * dilation] * w[first + step * j]. False: no tap
  * meets it, or its window begins inside the image. */
 static bool axis_of(int64_t phase, int64_t stride, int64_t dilation, int64_t before, int64_t kernel,
                     int64_t in, int64_t out, struct axis *a) {
-    const int64_t both = gcd(stride, dilation), place = phase + before;
+    const int64_t both = hd_gcd(stride, dilation), place = phase + before;
     *a = (struct axis){.phase = phase, .step = stride / both, .dilation = dilation / both};
     while (a->first < kernel && (place - a->first * dilation) % stride) a->first++;
     if (a->first == kernel) return false;
@@ -149,7 +145,7 @@ hd_status hd_cpu_q_phases(struct hd_cpu_plan *p, int node, bool *out_taken) {
     struct phases *k = hd_new(p->arena, struct phases);
     *k = (struct phases){.images = v.n, .oh = v.oh, .ow = v.ow, .m = d.m_all};
     k->sy = v.sy, k->sx = v.sx;
-    k->of = hd_new_array(p->arena, struct phase, (size_t)(v.sy * v.sx));
+    k->of = hd_new_array(p->arena, struct phase, (size_t)(hd_min(v.sy, v.oh) * hd_min(v.sx, v.ow)));
     d.group = hd_attr_int(n, "group", 1);
     hd_status s =
         add_phases(p, n, &v, &d, k) ? hd_cpu_need(p, n->in[0], hd_cpu_last, &in) : HD_UNSUPPORTED;

@@ -28,13 +28,11 @@ static const struct hd_tensor *operand(const struct hd_cpu_plan *p, const struct
 struct share {
     const struct hd_cpu_run *r;
     const struct hd_cpu_step *s;
-    int64_t rows, parts;
 };
 
-/* Rows first .. end of part i. */
-static void part_of(const struct share *h, int64_t i, int64_t *first, int64_t *end) {
-    *first = h->rows * i / h->parts;
-    *end = h->rows * (i + 1) / h->parts;
+/* The first row of part i. */
+static int64_t part(int64_t rows, int64_t i, int64_t parts) {
+    return rows * i / parts;
 }
 
 /* ---- softmax and layer normalisation -------------------------------------------------------- */
@@ -55,8 +53,8 @@ static size_t row_scratch(int64_t n) {
 static void softmax_part(void *arg, int64_t i, int thread) {
     const struct share *h = arg;
     const struct rows *k = h->s->state;
-    int64_t first, end, n = k->softmax.n;
-    part_of(h, i, &first, &end);
+    int64_t n = k->softmax.n, first = part(k->rows, i, k->threads),
+            end = part(k->rows, i + 1, k->threads);
     hd_q_softmax_run(&k->softmax, end - first, (uint8_t *)h->r->at[h->s->in[0]] + first * n,
                      (uint8_t *)h->r->at[h->s->out[0]] + first * n,
                      (void *)((uint8_t *)h->r->scratch + (size_t)thread * k->scratch));
@@ -64,8 +62,8 @@ static void softmax_part(void *arg, int64_t i, int thread) {
 
 static hd_status run_softmax(struct hd_cpu_run *r, const struct hd_cpu_step *s) {
     const struct rows *k = s->state;
-    struct share h = {r, s, k->rows, k->threads};
-    hd_parallel(k->threads, h.parts, softmax_part, &h);
+    struct share h = {r, s};
+    hd_parallel(k->threads, k->threads, softmax_part, &h);
     return HD_OK;
 }
 
@@ -73,8 +71,8 @@ static void norm_part(void *arg, int64_t i, int thread) {
     const struct share *h = arg;
     const struct rows *k = h->s->state;
     const int *in = h->s->in;
-    int64_t first, end, n = k->norm.n;
-    part_of(h, i, &first, &end);
+    int64_t n = k->norm.n, first = part(k->rows, i, k->threads),
+            end = part(k->rows, i + 1, k->threads);
     hd_q_norm_run(&k->norm, end - first, (uint8_t *)h->r->at[in[0]] + first * n, h->r->at[in[1]],
                   h->r->at[in[2]], (uint8_t *)h->r->at[h->s->out[0]] + first * n,
                   (void *)((uint8_t *)h->r->scratch + (size_t)thread * k->scratch));
@@ -82,8 +80,8 @@ static void norm_part(void *arg, int64_t i, int thread) {
 
 static hd_status run_norm(struct hd_cpu_run *r, const struct hd_cpu_step *s) {
     const struct rows *k = s->state;
-    struct share h = {r, s, k->rows, k->threads};
-    hd_parallel(k->threads, h.parts, norm_part, &h);
+    struct share h = {r, s};
+    hd_parallel(k->threads, k->threads, norm_part, &h);
     return HD_OK;
 }
 
@@ -154,9 +152,9 @@ struct product {
 static void product_part(void *arg, int64_t i, int thread) {
     const struct share *h = arg;
     const struct product *k = h->s->state;
-    int64_t q = i / k->parts, first = k->m * (i % k->parts) / k->parts;
+    int64_t q = i / k->parts, first = part(k->m, i % k->parts, k->parts);
     struct hd_q_matmul now = k->of;
-    now.m = k->m * (i % k->parts + 1) / k->parts - first;
+    now.m = part(k->m, i % k->parts + 1, k->parts) - first;
     hd_q_matmul_run(&now, (uint8_t *)h->r->at[h->s->in[0]] + k->a[q] + first * now.depth,
                     (uint8_t *)h->r->at[h->s->in[1]] + k->b[q],
                     (uint8_t *)h->r->at[h->s->out[0]] + (q * k->m + first) * now.n,
@@ -165,7 +163,7 @@ static void product_part(void *arg, int64_t i, int thread) {
 
 static hd_status run_product(struct hd_cpu_run *r, const struct hd_cpu_step *s) {
     const struct product *k = s->state;
-    struct share h = {r, s, k->m, k->parts};
+    struct share h = {r, s};
     hd_parallel(k->threads, k->batches * k->parts, product_part, &h);
     return HD_OK;
 }
