@@ -463,8 +463,8 @@ static void md_regs(void) {
 
 static void md_machines(void) {
     printf("\n## Machines\n\nA machine file has lines `key = value`; `base = NAME` starts from a "
-           "named one. Values are powers of two, but for `clock_mhz`, or 0 where the range has "
-           "it.\n\n| parameter |");
+           "named one. Values are powers of two, but for `clock_mhz` and `cores`, or 0 where "
+           "the range has it.\n\n| parameter |");
     for (int m = 0; m < hd_n_machines; m++) printf(" %s |", hd_machines[m].name);
     printf(" range | meaning |\n| --- |");
     for (int m = 0; m < hd_n_machines; m++) printf(" --- |");

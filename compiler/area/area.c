@@ -93,6 +93,16 @@ static struct hd_area of_module(const struct term *t, size_t n, const double *fe
                             sum[COLUMN_uram]};
 }
 
+static void put_module(const char *name, const struct hd_area *one, double cores,
+                       struct hd_area *total, struct hd_area_module *parts, int *n) {
+    struct hd_area all = {0};
+    add(&all, one, cores);
+    add(total, &all, 1);
+    HD_ASSERT(*n < HD_AREA_MODULES);
+    if (parts) parts[*n] = (struct hd_area_module){name, all};
+    ++*n;
+}
+
 struct hd_area hd_area_of(const struct hd_machine *m, struct hd_area_module *parts, int *out_n) {
     const size_t n_terms = sizeof terms / sizeof *terms;
     double feature[FEATURES];
@@ -105,16 +115,11 @@ struct hd_area hd_area_of(const struct hd_machine *m, struct hd_area_module *par
         add(&ram, &one, 1);
     }
     ram.lut = round(ram.lut), ram.ff = round(ram.ff);
-    if (parts) parts[n] = (struct hd_area_module){"hd_ram", ram};
-    n++;
-    add(&total, &ram, 1);
+    put_module("hd_ram", &ram, m->cores, &total, parts, &n);
     for (size_t i = 0, end; i < n_terms; i = end) {
         for (end = i; end < n_terms && !strcmp(terms[end].module, terms[i].module);) end++;
         struct hd_area one = of_module(&terms[i], end - i, feature);
-        HD_ASSERT(n < HD_AREA_MODULES);
-        if (parts) parts[n] = (struct hd_area_module){terms[i].module, one};
-        n++;
-        add(&total, &one, 1);
+        put_module(terms[i].module, &one, m->cores, &total, parts, &n);
     }
     if (out_n) *out_n = n;
     return total;

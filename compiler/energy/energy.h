@@ -28,7 +28,8 @@ extern const int hd_n_coefficients;
 extern const struct hd_energy_table hd_energy_default;
 
 struct hd_work hd_work_of(const hd_model *m);
-/* Joules of so much work on a machine of that area, which takes that long. */
+/* Joules of so much work on a machine of that area, which takes that long: where it has several
+ * cores at work, the time from one end of a run to the next. */
 double hd_joules(const struct hd_energy_table *t, const struct hd_work *w, const struct hd_area *a,
                  double seconds);
 

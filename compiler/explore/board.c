@@ -8,8 +8,12 @@
 #include "runtime/base/io.h"
 
 static const struct hd_board boards[] = {
-#define BOARD(id, LUT, FF, DSP, BRAM, URAM, GBS, from)                                             \
-    {.name = #id, .source = (from), .has = {LUT, FF, DSP, BRAM, URAM}, .gbs = (GBS)},
+#define BOARD(id, LUT, FF, DSP, BRAM, URAM, GBS, ALL, from)                                        \
+    {.name = #id,                                                                                  \
+     .source = (from),                                                                             \
+     .has = {LUT, FF, DSP, BRAM, URAM},                                                            \
+     .gbs = (GBS),                                                                                 \
+     .gbs_all = (ALL)},
 #include "compiler/explore/boards.def"
 };
 enum { BOARDS = sizeof boards / sizeof *boards };
@@ -57,10 +61,13 @@ static hd_status read_board(struct hd_cmd *c, hd_arena *a, const char *path, str
     size_t bytes;
     int n = 0;
     struct key keys[64] = {{"lut", &b->has.lut},   {"ff", &b->has.ff},     {"dsp", &b->has.dsp},
-                           {"bram", &b->has.bram}, {"uram", &b->has.uram}, {"gbs", &b->gbs}};
-    for (n = 6; n - 6 < hd_n_coefficients; n++)
-        keys[n] = (struct key){hd_coefficients[n - 6].name,
-                               (void *)((char *)&b->energy + hd_coefficients[n - 6].offset)};
+                           {"bram", &b->has.bram}, {"uram", &b->has.uram}, {"gbs", &b->gbs},
+                           {"gbs_all", &b->gbs_all}};
+    enum { OWN = 7 };
+    for (n = OWN; n - OWN < hd_n_coefficients; n++)
+        keys[n] = (struct key){hd_coefficients[n - OWN].name,
+                               (void *)((char *)&b->energy + hd_coefficients[n - OWN].offset)};
+    b->gbs_all = 0;
     TRY(hd_file_read(c->ctx, path, &data, &bytes));
     hd_status s = HD_OK;
     char *rest = data;
@@ -73,6 +80,7 @@ static hd_status read_board(struct hd_cmd *c, hd_arena *a, const char *path, str
             s = set_key(c, a, hd_sprintf(a, "%s:%d", path, i), line, keys, n, NULL);
     }
     free(data);
+    if (!b->gbs_all) b->gbs_all = b->gbs; /* one port's memory */
     b->name = hd_strdup(a, path), b->source = "a file";
     return s;
 }
@@ -80,7 +88,9 @@ static hd_status read_board(struct hd_cmd *c, hd_arena *a, const char *path, str
 static hd_status find_board(struct hd_cmd *c, hd_arena *a, struct hd_board *out) {
     const double none = INFINITY;
     const char *name = c->opt.explore.board, *list = "";
-    *out = (struct hd_board){.has = {none, none, none, none, none}, .gbs = none};
+    *out = (struct hd_board){.has = {none, none, none, none, none},
+                              .gbs = none,
+                              .gbs_all = none};
     for (int i = 0; name && i < BOARDS; i++) {
         list = hd_sprintf(a, "%s%s%s", list, i ? ", " : "", boards[i].name);
         if (!strcmp(boards[i].name, name)) *out = boards[i];
@@ -93,14 +103,19 @@ static hd_status find_board(struct hd_cmd *c, hd_arena *a, struct hd_board *out)
 }
 
 static hd_status read_limits(struct hd_cmd *c, hd_arena *a, struct hd_limits *l) {
-    const struct key keys[] = {
-        {"lut", &l->most.lut},   {"ff", &l->most.ff},        {"dsp", &l->most.dsp},
-        {"bram", &l->most.bram}, {"uram", &l->most.uram},    {"gbs", &l->gbs},
-        {"fps", &l->fps},        {"joule", &l->joule},       {"ms", &l->ms},
-        {"within", &l->within},  {"machines", &l->machines}, {"seconds", &l->seconds}};
+    double all = 0; /* 0: not said */
+    const double ports = isfinite(l->gbs) ? l->gbs_all / l->gbs : INFINITY;
+    const struct key keys[] = {{"lut", &l->most.lut},       {"ff", &l->most.ff},
+                               {"dsp", &l->most.dsp},       {"bram", &l->most.bram},
+                               {"uram", &l->most.uram},     {"gbs", &l->gbs},
+                               {"gbs_all", &all},           {"fps", &l->fps},
+                               {"joule", &l->joule},        {"ms", &l->ms},
+                               {"within", &l->within},      {"machines", &l->machines},
+                               {"seconds", &l->seconds}};
     for (int i = 0; i < c->opt.explore.limits.n; i++)
         TRY(set_key(c, a, "--limit", c->opt.explore.limits.text[i], keys,
                     sizeof keys / sizeof *keys, &l->gbs_times));
+    l->gbs_all = all > 0 ? all : l->gbs * ports;
     if (l->gbs_times && !isfinite(l->gbs))
         return hd_fail(c->ctx, HD_INVALID,
                        "--limit gbs=%gx: times what? give a --board, or --limit gbs=NUMBER first",
@@ -130,6 +145,7 @@ hd_status hd_goal_make(struct hd_cmd *c, hd_arena *a, struct hd_goal *out) {
     TRY(find_board(c, a, &out->board));
     out->limits = (struct hd_limits){.most = out->board.has,
                                      .gbs = out->board.gbs,
+                                     .gbs_all = out->board.gbs_all,
                                      .joule = INFINITY,
                                      .ms = INFINITY,
                                      .seconds = INFINITY,

@@ -76,7 +76,13 @@ static void confirm(struct search *s, bool all) {
                              .folder = s->x.folder,
                              .done = confirmed,
                              .user = s};
-    w.points = hd_points(s->x.a, &s->x.space, all, &w.n);
+    size_t n;
+    struct hd_point **list = w.points = hd_points(s->x.a, &s->x.space, all, &n);
+    for (size_t i = 0; i < n; i++) { /* once for any number of cores */
+        if (list[i]->first->confirmed) continue;
+        list[i]->first->confirmed = true;
+        list[w.n++] = list[i];
+    }
     s->x.device = device;
     s->here = 0;
     hd_work_all(&w);
@@ -89,7 +95,7 @@ static void print_summary(const struct hd_answer *x, FILE *out) {
             "\n%zu machines on the front%s%s; of %zu candidates %zu were priced in %.0f s, %zu are "
             "over a limit, %zu are beaten by their bounds, %zu were not looked at\n",
             n, x->goal.board.name ? ", board " : "", x->goal.board.name ? x->goal.board.name : "",
-            x->space.n, x->count.priced, x->seconds, x->count.hopeless, x->count.beaten,
+            x->space.n_prices, x->count.priced, x->seconds, x->count.hopeless, x->count.beaten,
             x->count.left);
     if (!n && x->count.hopeless && !x->count.left)
         fprintf(out, "no machine keeps all limits: loosen a --limit, or name a larger --board\n");
@@ -101,13 +107,13 @@ static void print_summary(const struct hd_answer *x, FILE *out) {
     fprintf(out, "energy is an estimate from counts (docs/explore.md); no board was measured\n");
 }
 
-/* The best by the first objective for a port of at most so many GB/s. */
-static const struct hd_point *best_below(const struct hd_answer *x, double gbs) {
+/* The best by the first objective with so many times the board's bandwidth. */
+static const struct hd_point *best_with(const struct hd_answer *x, double times) {
     const struct hd_point *best = NULL;
     for (size_t i = 0; i < x->space.n; i++) {
         const struct hd_point *p = &x->space.at[i];
-        double asks = hd_axi_bytes(&p->m) * (double)p->m.clock_mhz * 1e-3;
-        if (p->priced && !p->why && asks <= gbs && (!best || p->value[0] < best->value[0]))
+        if (p->in_round && !p->why && !hd_point_port_over(x->a, p, &x->goal.limits, times) &&
+            (!best || p->value[0] < best->value[0]))
             best = p;
     }
     return best;
@@ -116,12 +122,12 @@ static const struct hd_point *best_below(const struct hd_answer *x, double gbs) 
 static void print_bandwidth(const struct hd_answer *x, FILE *out) {
     double gbs = x->goal.limits.gbs, times = x->goal.limits.gbs_times;
     if (!times) return;
-    const struct hd_point *now = best_below(x, gbs), *then = best_below(x, gbs * times);
+    const struct hd_point *now = best_with(x, 1), *then = best_with(x, times);
     if (!now || !then) return;
-    fprintf(out, "%g GB/s: %.4g ms with %.0f LUT; %g GB/s: %.4g ms with %.0f LUT, %+.1f %%\n", gbs,
-            hd_point_seconds(now, x->nets) * 1e3, now->area.lut, gbs * times,
-            hd_point_seconds(then, x->nets) * 1e3, then->area.lut,
-            100 * (hd_point_seconds(then, x->nets) / hd_point_seconds(now, x->nets) - 1));
+    double before = hd_point_interval(now, x->nets), after = hd_point_interval(then, x->nets);
+    fprintf(out, "%g GB/s: %.4g fps with %.0f LUT; %g GB/s: %.4g fps with %.0f LUT, %+.1f %%\n", gbs,
+            1 / before, now->area.lut, gbs * times, 1 / after, then->area.lut,
+            100 * (before / after - 1));
 }
 
 static hd_status write_files(struct search *s, bool all) {

@@ -61,15 +61,18 @@ hd_status hd_confirm(struct hd_cmd *c, const struct hd_net *net, const struct hd
 struct hd_point {
     struct hd_machine m;
     struct hd_area area;
+    struct hd_point *first; /* of those that differ in cores alone, which stand together: its price
+                             * is theirs */
     bool priced, removed, in_front;
     bool asked, ahead, in_round;                /* of schedule.c */
+    bool confirmed;                             /* it, or another of its `first`, is, or will be */
     const char *why;                            /* it does not count; NULL = it does */
     double least, value[HD_EXPLORE_OBJECTIVES]; /* seconds that it cannot beat; objectives */
     struct hd_priced net[HD_EXPLORE_NETS];
 };
 struct hd_space {
     struct hd_point *at;
-    size_t n, illegal; /* illegal: combinations that are no machine */
+    size_t n, n_prices, illegal; /* n_prices: apart from cores; illegal: are no machine */
     struct hd_point **front;
     size_t n_front;
 };
@@ -83,12 +86,12 @@ const char *hd_machine_text(hd_arena *a, const struct hd_machine *m);
 struct hd_board {
     const char *name, *source; /* NULL = none */
     struct hd_area has;
-    double gbs;
+    double gbs, gbs_all; /* of one port; of all of them together */
     struct hd_energy_table energy;
 };
 struct hd_limits { /* INFINITY, or 0 where at least is meant: none */
     struct hd_area most;
-    double gbs, fps, joule, ms;
+    double gbs, gbs_all, fps, joule, ms;
     double machines, seconds, within; /* machines priced; time; share by which fronts may differ */
     double gbs_times;                 /* the front for so many times the bandwidth, too; 0 = not */
 };
@@ -159,9 +162,14 @@ hd_status hd_far_serve(struct hd_cmd *c, hd_ranks *ranks);
 
 /* ---- fronts (front.c) ----------------------------------------------------------------------- */
 
+/* Of a run; from one end of a run to the next, with all cores at work; of such a run. */
 double hd_point_seconds(const struct hd_point *p, const struct hd_nets *nets);
+double hd_point_interval(const struct hd_point *p, const struct hd_nets *nets);
 double hd_point_joules(const struct hd_point *p, const struct hd_nets *nets,
                        const struct hd_energy_table *t);
+/* The ports of its cores ask for no more than the board has, times so much. */
+const char *hd_point_port_over(hd_arena *a, const struct hd_point *p, const struct hd_limits *l,
+                               double times);
 /* Area, port and bounds: why it can be no answer, or NULL; fills p->least. */
 const char *hd_point_hopeless(hd_arena *a, struct hd_point *p, const struct hd_nets *nets,
                               const struct hd_goal *g);
@@ -177,7 +185,8 @@ void hd_front_add(struct hd_space *s, struct hd_point *p, const struct hd_goal *
 /* ---- which is priced next (schedule.c) ------------------------------------------------------ */
 
 struct hd_schedule;
-struct hd_scheduled { /* candidates that were priced and count, are over limits, are beaten */
+struct hd_scheduled { /* candidates, apart from cores: that were priced and count, are over limits
+                       * or beaten with any number of cores */
     size_t priced, hopeless, beaten, left; /* left: not looked at */
 };
 /* all: every one, as it stands in the space. */

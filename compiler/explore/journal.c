@@ -65,6 +65,13 @@ static int compare(const void *x, const void *y) {
     return strcmp(((const struct by_name *)x)->text, ((const struct by_name *)y)->text);
 }
 
+/* The machine of a line: a price holds for any number of cores. */
+static const char *text_of(hd_arena *a, const struct hd_point *p) {
+    struct hd_machine m = p->m;
+    m.cores = 1;
+    return hd_machine_text(a, &m);
+}
+
 /* A line of the file, to the point that it is of; machines of other spaces are no error. */
 static void take_line(struct hd_journal *j, const char *line, const struct by_name *names,
                       size_t n) {
@@ -84,12 +91,12 @@ static void take_line(struct hd_journal *j, const char *line, const struct by_na
 static hd_status read_lines(struct hd_cmd *c, struct hd_journal *j, const char *path,
                             const char *want, struct hd_space *space) {
     void *data;
-    size_t bytes, n = space->n;
+    size_t bytes, n = 0;
     if (access(path, R_OK)) return HD_OK;
     TRY(hd_file_read(c->ctx, path, &data, &bytes));
-    struct by_name *names = hd_new_array(j->a, struct by_name, n + 1);
-    for (size_t i = 0; i < n; i++)
-        names[i] = (struct by_name){hd_machine_text(j->a, &space->at[i].m), &space->at[i]};
+    struct by_name *names = hd_new_array(j->a, struct by_name, space->n_prices + 1);
+    for (struct hd_point *p = space->at; p < space->at + space->n; p++)
+        if (p->first == p) names[n++] = (struct by_name){text_of(j->a, p), p};
     qsort(names, n, sizeof *names, compare);
     hd_status s = HD_OK;
     char *line = data, *end;
@@ -128,7 +135,7 @@ hd_status hd_journal_open(struct hd_cmd *c, hd_arena *a, const char *path,
 
 void hd_journal_add(struct hd_journal *j, const struct hd_point *p) {
     json_object *o = json_object_new_object(), *nets = json_object_new_array();
-    hd_json_str(o, "machine", hd_machine_text(j->a, &p->m));
+    hd_json_str(o, "machine", text_of(j->a, p));
     for (int i = 0; i < j->nets->n; i++) {
         json_object *x = json_object_new_object();
         if (p->net[i].why[0]) hd_json_str(x, "why", p->net[i].why);

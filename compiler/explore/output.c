@@ -84,7 +84,7 @@ static void print_point(const struct hd_answer *x, const struct hd_point *p, str
         for (int i = 0; i < x->nets->n; i++) hd_table_cell(t, "-");
     } else {
         hd_table_cell(t, "%.4g", seconds * 1e3);
-        hd_table_cell(t, "%.4g", 1 / seconds);
+        hd_table_cell(t, "%.4g", 1 / hd_point_interval(p, x->nets));
         hd_table_cell(t, "%.3g", hd_point_joules(p, x->nets, &x->goal.board.energy) * 1e3);
         for (int i = 0; i < x->nets->n; i++) hd_table_cell(t, "%lld", (long long)p->net[i].cycles);
     }
@@ -145,7 +145,7 @@ static json_object *point_json(const struct hd_answer *x, const struct hd_point 
     hd_json_num(o, "bram", p->area.bram);
     hd_json_num(o, "uram", p->area.uram);
     hd_json_num(o, "ms", ok ? hd_point_seconds(p, x->nets) * 1e3 : 0);
-    hd_json_num(o, "fps", ok ? 1 / hd_point_seconds(p, x->nets) : 0);
+    hd_json_num(o, "fps", ok ? 1 / hd_point_interval(p, x->nets) : 0);
     hd_json_num(o, "joule", ok ? hd_point_joules(p, x->nets, &x->goal.board.energy) : 0);
     hd_json_str(o, "why_not", p->why);
     json_object_object_add(o, "front", json_object_new_boolean(p->in_front));
@@ -165,7 +165,7 @@ json_object *hd_answer_json(const struct hd_answer *x, bool all) {
     for (int k = 0; k < x->goal.n; k++)
         json_object_array_add(by, json_object_new_string(hd_objective_names[x->goal.by[k]]));
     json_object_object_add(o, "objectives", by);
-    hd_json_int(o, "candidates", (int64_t)x->space.n);
+    hd_json_int(o, "candidates", (int64_t)x->space.n_prices);
     hd_json_int(o, "priced", (int64_t)x->count.priced);
     hd_json_int(o, "out_of_limits", (int64_t)x->count.hopeless);
     hd_json_int(o, "beaten_by_bounds", (int64_t)x->count.beaten);
@@ -182,7 +182,7 @@ hd_status hd_answer_csv(const struct hd_answer *x, const char *path) {
     struct hd_point **list = hd_points(x->a, &x->space, true, &n);
     TRY(hd_out_open(x->c->ctx, path, &out));
     for (int p = 0; p < hd_n_machine_params; p++) fprintf(out.f, "%s,", hd_machine_params[p].name);
-    fprintf(out.f, "lut,ff,dsp,bram,uram,ms,joule,front");
+    fprintf(out.f, "lut,ff,dsp,bram,uram,ms,fps,joule,front");
     for (int i = 0; i < x->nets->n; i++) fprintf(out.f, ",%s cycles", x->nets->of[i].name);
     fprintf(out.f, ",why_not\n");
     for (size_t i = 0; i < n; i++) {
@@ -192,8 +192,9 @@ hd_status hd_answer_csv(const struct hd_answer *x, const char *path) {
             memcpy(&v, (const char *)&p->m + hd_machine_params[k].offset, sizeof v);
             fprintf(out.f, "%u,", v);
         }
-        fprintf(out.f, "%.0f,%.0f,%.0f,%g,%g,%.6g,%.6g,%d", p->area.lut, p->area.ff, p->area.dsp,
-                p->area.bram, p->area.uram, hd_point_seconds(p, x->nets) * 1e3,
+        fprintf(out.f, "%.0f,%.0f,%.0f,%g,%g,%.6g,%.6g,%.6g,%d", p->area.lut, p->area.ff,
+                p->area.dsp, p->area.bram, p->area.uram, hd_point_seconds(p, x->nets) * 1e3,
+                1 / hd_point_interval(p, x->nets),
                 hd_point_joules(p, x->nets, &x->goal.board.energy), p->in_front);
         for (int k = 0; k < x->nets->n; k++) fprintf(out.f, ",%lld", (long long)p->net[k].cycles);
         fprintf(out.f, ",\"%s\"\n", p->why ? p->why : "");
@@ -210,9 +211,10 @@ hd_status hd_answer_machines(const struct hd_answer *x) {
         const struct hd_point *p = list[i];
         TRY(hd_out_open(x->c->ctx, hd_sprintf(x->a, "%s/front-%zu.machine", x->folder, i + 1),
                         &out));
-        fprintf(out.f, "# heddle explore: %.6g ms, %.0f LUT, %.0f DSP, %g BRAM, %g URAM\n",
-                hd_point_seconds(p, x->nets) * 1e3, p->area.lut, p->area.dsp, p->area.bram,
-                p->area.uram);
+        fprintf(out.f,
+                "# heddle explore: %.6g ms, %.6g fps, %.0f LUT, %.0f DSP, %g BRAM, %g URAM\n",
+                hd_point_seconds(p, x->nets) * 1e3, 1 / hd_point_interval(p, x->nets), p->area.lut,
+                p->area.dsp, p->area.bram, p->area.uram);
         for (int k = 0; k < hd_n_machine_params; k++) {
             uint32_t v;
             memcpy(&v, (const char *)&p->m + hd_machine_params[k].offset, sizeof v);

@@ -51,7 +51,7 @@ hd_status hd_answer_page(const struct hd_answer *x, const char *path) {
                 hd_sprintf(x->a,
                            "%s; %zu candidates, %zu priced by the compiler's plan and estimate, "
                            "%zu beaten by bounds; area by the fitted table; energy is an estimate",
-                           x->goal.board.name ? x->goal.board.name : "no board", x->space.n,
+                           x->goal.board.name ? x->goal.board.name : "no board", x->space.n_prices,
                            x->count.priced, x->count.beaten));
     for (int i = 0; i < hd_n_machine_params; i++)
         json_object_array_add(params, json_object_new_string(hd_machine_params[i].name));

@@ -4,10 +4,12 @@
  * even at its bound, is left out; the others of a round are priced, and then the front decides the
  * next round. So what counts does not depend on who was sooner, nor on a kill in between. Nobody
  * waits for the end of a round: whoever is free prices ahead what the front does not beat as yet.
- * Of these only those count that a round takes up later.
+ * Of these only those count that a round takes up later. Candidates that differ in cores alone are
+ * one here, the first of them (struct hd_point): it is left out when all of them are.
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "compiler/explore/explore.h"
 
@@ -24,6 +26,10 @@ struct hd_schedule {
     bool all;                              /* as is: nothing is left out */
     struct hd_scheduled count;
 };
+
+static const struct hd_point *space_end(const struct hd_schedule *s) {
+    return s->space->at + s->space->n;
+}
 
 /* ---- order ---------------------------------------------------------------------------------- */
 
@@ -62,14 +68,24 @@ static int by_rank(const void *x, const void *y) {
     return a->p < b->p ? -1 : a->p > b->p;
 }
 
+/* Over the limits with any number of cores. */
+static bool hopeless(struct hd_schedule *s, struct hd_point *first) {
+    bool all = true;
+    for (struct hd_point *p = first; p < space_end(s) && p->first == first; p++) {
+        p->why = s->all ? NULL : hd_point_hopeless(s->a, p, s->nets, s->goal);
+        all = all && p->why;
+    }
+    return all;
+}
+
 /* ... and then one of each array in turn: what is large at first tells most. */
 static void put_in_order(struct hd_schedule *s) {
     struct ranked *list = hd_new_array(s->a, struct ranked, s->space->n + 1);
     s->order = hd_new_array(s->a, struct hd_point *, s->space->n + 1);
     for (size_t i = 0; i < s->space->n; i++) {
         struct hd_point *p = &s->space->at[i];
-        p->why = s->all ? NULL : hd_point_hopeless(s->a, p, s->nets, s->goal);
-        if (p->why)
+        if (p->first != p) continue;
+        if (hopeless(s, p))
             s->count.hopeless++;
         else
             s->order[s->n++] = p;
@@ -97,15 +113,25 @@ struct hd_schedule *hd_schedule_make(hd_arena *a, struct hd_space *space,
 /* ---- rounds --------------------------------------------------------------------------------- */
 
 /* A price of the round is known: it decides the next one. */
-static void count(struct hd_schedule *s, struct hd_point *p) {
-    hd_point_judge(s->a, p, s->nets, s->goal);
-    hd_front_add(s->space, p, s->goal);
+static void count(struct hd_schedule *s, struct hd_point *first) {
+    for (struct hd_point *p = first; p < space_end(s) && p->first == first; p++) {
+        if (p != first) memcpy(p->net, first->net, sizeof p->net);
+        p->priced = true;
+        if (p->why) continue; /* with so many cores it is over a limit */
+        p->in_round = true;
+        hd_point_judge(s->a, p, s->nets, s->goal);
+        hd_front_add(s->space, p, s->goal);
+    }
     s->count.priced++;
     s->missing--;
 }
 
-static bool beaten(const struct hd_schedule *s, const struct hd_point *p) {
-    return !s->all && hd_front_beats(s->space, p, s->goal);
+/* With any number of cores. */
+static bool beaten(const struct hd_schedule *s, const struct hd_point *first) {
+    bool all = !s->all;
+    for (const struct hd_point *p = first; all && p < space_end(s) && p->first == first; p++)
+        all = p->why || hd_front_beats(s->space, p, s->goal);
+    return all;
 }
 
 /* The next candidates that are worth a price, by the front of the rounds before. */

@@ -1,4 +1,5 @@
-/* Candidates: every combination of values of machine parameters that is a machine. */
+/* Candidates: every combination of values of machine parameters that is a machine. Those that
+ * differ in nothing but their cores stand together: they have one price. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,11 +71,13 @@ static hd_status make_axes(struct hd_cmd *c, hd_arena *a, bool wide, struct axis
     return HD_OK;
 }
 
-/* Combination i of the axes; false: no machine. */
+/* Combination i of the axes, cores first; false: no machine. */
 static bool combine(struct hd_cmd *c, const struct hd_machine *from, const struct axis *axes,
                     size_t i, struct hd_machine *out) {
+    const int cores = param_index("cores", strlen("cores"));
     *out = *from;
-    for (int p = 0; p < hd_n_machine_params; p++) {
+    for (int k = 0; k < hd_n_machine_params; k++) {
+        int p = (cores + k) % hd_n_machine_params;
         size_t n = (size_t)axes[p].n;
         if (!n) continue;
         struct hd_machine m = *out;
@@ -87,6 +90,10 @@ static bool combine(struct hd_cmd *c, const struct hd_machine *from, const struc
     hd_clear(c->ctx);
     snprintf(out->name, sizeof out->name, "k%un%u-%08x", out->k, out->n, hd_machine_hash(out));
     return legal;
+}
+
+static bool same_core(const struct hd_machine *a, const struct hd_machine *b) {
+    return hd_machine_hash(a) == hd_machine_hash(b) && a->clock_mhz == b->clock_mhz;
 }
 
 hd_status hd_space_make(struct hd_cmd *c, hd_arena *a, bool wide, struct hd_space *out) {
@@ -112,6 +119,8 @@ hd_status hd_space_make(struct hd_cmd *c, hd_arena *a, bool wide, struct hd_spac
             continue;
         }
         p->area = hd_area_of(&p->m, NULL, NULL);
+        p->first = out->n && same_core(&p[-1].m, &p->m) ? p[-1].first : p;
+        out->n_prices += p->first == p;
         out->n++;
     }
     if (out->n) return HD_OK;

@@ -303,7 +303,7 @@ static json_object *costs_json(const struct hd_run_facts *r) {
     const struct hd_machine *m = &r->model->machine;
     const struct hd_area area = hd_area_of(m, NULL, NULL);
     const struct hd_work work = hd_work_of(r->model);
-    double seconds = (double)r->counters.cycles * 1e-6 / m->clock_mhz;
+    double seconds = (double)r->counters.cycles * 1e-6 / m->clock_mhz / m->cores;
     json_object *o = json_object_new_object();
     hd_json_num(o, "lut", area.lut);
     hd_json_num(o, "dsp", area.dsp);

@@ -103,16 +103,16 @@ static hd_status get_machine(struct loader *l) {
     hd_model *m = l->m;
     m->name = hd_cursor_str(c, m->arena);
     const char *name = hd_cursor_str(c, m->arena);
+    m->machine = hd_machines[0]; /* what an older file does not have, as cores: 1 */
     if (strlen(name) >= sizeof m->machine.name)
         return damaged(l, MACH, "the machine's name is too long");
     memcpy(m->machine.name, name, strlen(name) + 1);
-    int n = hd_cursor_count(c, 8);
-    if (n != hd_n_machine_params) return damaged(l, MACH, "another number of machine parameters");
-    for (int i = 0; i < n; i++) {
+    for (int n = hd_cursor_count(c, 8); n > 0; n--) {
         const char *key = hd_cursor_str(c, m->arena);
         uint32_t v = hd_cursor_u32(c);
-        if (strcmp(key, hd_machine_params[i].name))
-            return damaged(l, MACH, "unknown machine parameter");
+        int i = 0;
+        while (i < hd_n_machine_params && strcmp(key, hd_machine_params[i].name)) i++;
+        if (i == hd_n_machine_params) return damaged(l, MACH, "unknown machine parameter");
         memcpy((char *)&m->machine + hd_machine_params[i].offset, &v, sizeof v);
     }
     if (c->bad) return damaged(l, MACH, "ends too early");

@@ -103,10 +103,14 @@ static struct hd_space space_of(struct simulated *s, hd_arena *a, size_t rows) {
     struct hd_space space;
     if (hd_space_make(s->c, a, true, &space) != HD_OK)
         fprintf(stderr, "%s\n", hd_message(s->c->ctx)), exit(1);
-    if (rows && rows < space.n) { /* evenly */
-        for (size_t i = 0; i < rows; i++) space.at[i] = space.at[i * space.n / rows];
-        space.n = rows;
+    size_t prices = 0, kept = 0;
+    for (size_t i = 0; rows && rows < space.n_prices && i < space.n; i++) { /* of prices, evenly */
+        if (space.at[i].first != &space.at[i]) continue;
+        if (prices++ * rows / space.n_prices < kept) continue;
+        space.at[kept] = space.at[i], space.at[kept].first = &space.at[kept];
+        kept++;
     }
+    if (kept) space.n = space.n_prices = kept;
     return space;
 }
 
@@ -172,7 +176,7 @@ static uint32_t search(struct simulated *s, size_t rows, size_t ranks) {
     double counted = 0;
     size_t front = 0;
     for (size_t i = 0; i < space.n; i++) {
-        if (space.at[i].in_round) counted += line_of(s, &space.at[i])->us * 1e-6;
+        if (space.at[i].in_round && space.at[i].first == &space.at[i]) counted += line_of(s, &space.at[i])->us * 1e-6;
         if (!space.at[i].in_front) continue;
         hash = hd_hash(hash, space.at[i].value, (size_t)goal.n * sizeof space.at[i].value[0]);
         front++;
