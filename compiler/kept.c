@@ -52,8 +52,12 @@ static bool key_of(hd_ctx *ctx, const hd_graph *g, const struct hd_compile_optio
     size_t bytes = 0;
     dl_iterate_phdr(find_identity, &by);
     if (!by.bytes || hd_graph_save(ctx, g, &graph, &bytes) != HD_OK) return false;
-    const uint32_t numbers[] = {hd_machine_hash(&opt->machine), opt->machine.clock_mhz,
-                                opt->machine.cores, opt->mem_latency, opt->latency_hiding, opt->host_only};
+    const uint32_t numbers[] = {hd_machine_hash(&opt->machine),
+                                opt->machine.clock_mhz,
+                                opt->machine.cores,
+                                opt->mem_latency,
+                                opt->latency_hiding,
+                                opt->host_only};
     unsigned char part[5 * HD_SHA256_BYTES];
     hd_sha256(by.id, by.bytes, part);
     hd_sha256(graph, bytes, part + HD_SHA256_BYTES);

@@ -23,13 +23,20 @@ enum {
     D2X_MS = 2000
 };
 
+struct core {
+    void *self;
+    hd_axi_mem *mem; /* its port to the DRAM that all share */
+    bool running;
+    uint64_t cycles; /* the run may go this far */
+};
+enum { CORES = 16 };
+
 struct hd_emu {
     const struct hd_mach_backend *backend;
-    void *self;
-    hd_axi_mem *mem;
+    struct core core[CORES];
+    uint32_t n_cores;
     unsigned char *dram;
-    bool running, closed; /* closed: the host said so */
-    uint64_t cycles;      /* the run may go this far */
+    bool closed; /* the host said so */
 };
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -46,10 +53,15 @@ static hd_status with_machine(hd_ctx *ctx, const struct hd_device_options *opt, 
                        " MiB of DRAM: %s; raise ulimit -v",
                        HD_EMU_DRAM_BYTES >> 20, strerror(errno));
     }
-    e->mem = hd_axi_mem_create(hd_axi_bytes(&opt->machine), &cfg);
-    if (!e->mem) return hd_fail(ctx, HD_NOMEM, "emu-device: no memory for the AXI port");
-    hd_axi_mem_region(e->mem, 0, HD_EMU_DRAM_BASE, e->dram, HD_EMU_DRAM_BYTES);
-    return e->backend->create(ctx, opt, e->mem, &e->self);
+    HD_ASSERT(opt->machine.cores <= CORES);
+    while (e->n_cores < opt->machine.cores) {
+        struct core *k = &e->core[e->n_cores++];
+        k->mem = hd_axi_mem_create(hd_axi_bytes(&opt->machine), &cfg);
+        if (!k->mem) return hd_fail(ctx, HD_NOMEM, "emu-device: no memory for the AXI port");
+        hd_axi_mem_region(k->mem, 0, HD_EMU_DRAM_BASE, e->dram, HD_EMU_DRAM_BYTES);
+        TRY(e->backend->create(ctx, opt, k->mem, &k->self));
+    }
+    return HD_OK;
 }
 
 hd_status hd_emu_create(hd_ctx *ctx, const char *scheme, const struct hd_device_options *opt,
@@ -72,8 +84,10 @@ hd_status hd_emu_create(hd_ctx *ctx, const char *scheme, const struct hd_device_
 
 void hd_emu_destroy(hd_emu *e) {
     if (!e) return;
-    if (e->self) e->backend->destroy(e->self);
-    hd_axi_mem_destroy(e->mem);
+    for (uint32_t i = 0; i < e->n_cores; i++) {
+        if (e->core[i].self) e->backend->destroy(e->core[i].self);
+        hd_axi_mem_destroy(e->core[i].mem);
+    }
     if (e->dram) munmap(e->dram, HD_EMU_DRAM_BYTES);
     free(e);
 }
@@ -86,32 +100,41 @@ static double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void hold(hd_emu *e) {
+static void hold(const hd_emu *e, struct core *k) {
     double end = seconds() + HOLD_MS / 1000.0;
     do {
-        e->cycles += HOLD_CYCLES;
-        e->running = !e->backend->run(e->self, e->cycles);
-    } while (e->running && seconds() < end);
+        k->cycles += HOLD_CYCLES;
+        k->running = !e->backend->run(k->self, k->cycles);
+    } while (k->running && seconds() < end);
+}
+
+/* The core that has a register at `address`, and the register's offset; NULL = none has. */
+static struct core *core_at(hd_emu *e, uint64_t address, uint32_t *out_offset) {
+    uint64_t at = address - HD_EMU_CU_BASE, core = at / HD_EMU_CU_STRIDE;
+    *out_offset = (uint32_t)(at % HD_EMU_CU_STRIDE);
+    return core < e->n_cores && *out_offset < REGISTER_BYTES ? &e->core[core] : NULL;
 }
 
 static uint32_t reg_read(hd_emu *e, uint64_t address) {
-    uint64_t offset = address - HD_EMU_CU_BASE;
-    if (offset >= REGISTER_BYTES) return 0;
-    if (e->running && (offset == HD_REG_ap_ctrl || offset == HD_REG_isr)) hold(e);
-    return e->backend->reg_read(e->self, (uint32_t)offset);
+    uint32_t offset;
+    struct core *k = core_at(e, address, &offset);
+    if (!k) return 0;
+    if (k->running && (offset == HD_REG_ap_ctrl || offset == HD_REG_isr)) hold(e, k);
+    return e->backend->reg_read(k->self, offset);
 }
 
 static void reg_write(hd_emu *e, uint64_t address, uint32_t v) {
-    uint64_t offset = address - HD_EMU_CU_BASE;
-    if (offset >= REGISTER_BYTES) return;
-    e->backend->reg_write(e->self, (uint32_t)offset, v);
-    if (offset == HD_REG_ap_ctrl && (v & 1) && !e->running) {
-        e->running = true;
-        e->cycles = 0;
+    uint32_t offset;
+    struct core *k = core_at(e, address, &offset);
+    if (!k) return;
+    e->backend->reg_write(k->self, offset, v);
+    if (offset == HD_REG_ap_ctrl && (v & 1) && !k->running) {
+        k->running = true;
+        k->cycles = 0;
     }
     if (offset == HD_REG_soft_reset && (v & 1)) {
-        e->backend->run(e->self, 0);
-        e->running = false;
+        e->backend->run(k->self, 0);
+        k->running = false;
     }
 }
 
@@ -215,8 +238,10 @@ hd_status hd_emu_serve(hd_ctx *ctx, hd_emu *e, int fd, int fd_d2x) {
                        "emu-device: after call %" PRIu32
                        " the host sent what is no call; XRT 2022.1 to 2026.1 is understood",
                        api);
-    if (hd_axi_mem_error(e->mem))
-        return hd_fail(ctx, HD_DEVICE, "emu-device: %s", hd_axi_mem_error(e->mem));
+    for (uint32_t i = 0; i < e->n_cores; i++)
+        if (hd_axi_mem_error(e->core[i].mem))
+            return hd_fail(ctx, HD_DEVICE, "emu-device: core %" PRIu32 ": %s", i + 1,
+                           hd_axi_mem_error(e->core[i].mem));
     return HD_OK;
 }
 

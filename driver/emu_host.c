@@ -48,7 +48,8 @@ struct hd_emu_host {
     int device, listener, listener_d2x, quit[2]; /* quit: a pipe, closed to end the relay */
     pthread_t relay;
     bool relays;
-    atomic_bool dead, released;
+    atomic_bool dead;
+    atomic_uint released; /* a bit of each core */
 };
 
 const char *hd_emu_host_xclbin(const hd_emu_host *h) {
@@ -92,9 +93,13 @@ static bool is_released(struct relay *r) {
     struct hd_emu_field f[HD_EMU_FIELDS];
     bool reads = r->call.api == HD_EMU_READ_REG, writes = r->call.api == HD_EMU_WRITE_REG;
     if (!atomic_load(&r->h->released) || (!reads && !writes) ||
-        !hd_emu_fields(r->call.data, r->call.bytes, f) || f[2].v != HD_EMU_CU_BASE + HD_REG_ap_ctrl)
+        !hd_emu_fields(r->call.data, r->call.bytes, f))
         return false;
-    if (writes && f[4].n && (f[4].data[0] & 1)) atomic_store(&r->h->released, false);
+    uint64_t at = f[2].v - HD_EMU_CU_BASE, core = at / HD_EMU_CU_STRIDE;
+    unsigned bit = core < 32 ? 1u << core : 0;
+    if (at % HD_EMU_CU_STRIDE != HD_REG_ap_ctrl || !(atomic_load(&r->h->released) & bit))
+        return false;
+    if (writes && f[4].n && (f[4].data[0] & 1)) atomic_fetch_and(&r->h->released, ~bit);
     return reads;
 }
 
@@ -371,8 +376,8 @@ hd_status hd_emu_host_start(hd_ctx *ctx, const struct hd_device_options *opt, co
     return s;
 }
 
-void hd_emu_host_release(hd_emu_host *h) {
-    atomic_store(&h->released, true);
+void hd_emu_host_release(hd_emu_host *h, int core) {
+    atomic_fetch_or(&h->released, 1u << core);
 }
 
 void hd_emu_host_first_wait(void *handle) {

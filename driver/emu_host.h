@@ -20,7 +20,7 @@ void hd_emu_host_stop(hd_emu_host *h, bool stay);
 void hd_emu_host_first_wait(void *handle);
 /* The host gave a run up: until the next start, XRT reads of ap_ctrl that it is done, so that its
  * threads, which poll without pause, let others at the registers. */
-void hd_emu_host_release(hd_emu_host *h);
+void hd_emu_host_release(hd_emu_host *h, int core);
 const char *hd_emu_host_xclbin(const hd_emu_host *h); /* path of the file to load */
 /* NULL while the device answers; else what became of it. */
 const char *hd_emu_host_fault(const hd_emu_host *h);

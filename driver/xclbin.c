@@ -29,7 +29,14 @@ enum {
     CLOCK_BYTES = 136,
     ALIGN = 8
 };
-enum { MODE_HW_EMU = 4, MEM_DDR4 = 1, IP_KERNEL = 1, IP_INTERRUPT = 1, CLOCK_DATA = 1 };
+enum {
+    MODE_HW_EMU = 4,
+    MEM_DDR4 = 1,
+    IP_KERNEL = 1,
+    IP_INTERRUPT = 1,
+    INTERRUPT_BIT = 1,
+    CLOCK_DATA = 1
+};
 enum { MAX_SECTIONS = 256 };
 static const char magic[8] = "xclbin2";
 
@@ -255,10 +262,10 @@ static void put_metadata(struct hd_buf *b, const struct hd_machine *m) {
                "   <systemClocks><clock port=\"DATA_CLK\" frequency=\"%" PRIu32
                ".0MHz\"/></systemClocks>\n"
                "   <core name=\"OCL_REGION_0\" target=\"hw_em\" type=\"clc_region\" "
-               "clockFreq=\"0MHz\" numComputeUnits=\"1\">\n"
+               "clockFreq=\"0MHz\" numComputeUnits=\"%" PRIu32 "\">\n"
                "    <kernelClocks><clock port=\"DATA_CLK\" frequency=\"%" PRIu32
                ".0MHz\"/></kernelClocks>\n",
-               m->clock_mhz, m->clock_mhz);
+               m->clock_mhz, m->cores, m->clock_mhz);
     put_format(b, "    <kernel name=\"" HD_XCLBIN_KERNEL
                   "\" language=\"ip\" vlnv=\"heddle:kernel:" HD_XCLBIN_KERNEL
                   ":1.0\" attributes=\"\" preferredWorkGroupSizeMultiple=\"0\" "
@@ -281,11 +288,13 @@ static void put_metadata(struct hd_buf *b, const struct hd_machine *m) {
                    args[i].name, buffer, i, buffer ? "M_AXI_GMEM" : "S_AXI_CONTROL", size,
                    args[i].offset, size, buffer ? "char*" : "uint");
     }
-    put_format(b,
-               "     <instance name=\"" HD_XCLBIN_INSTANCE "\"><addrRemap base=\"0x%" PRIx64
-               "\" range=\"0x1000\" port=\"S_AXI_CONTROL\"/></instance>\n"
-               "    </kernel>\n   </core>\n  </device>\n </platform>\n</project>\n",
-               HD_EMU_CU_BASE);
+    for (uint32_t i = 0; i < m->cores; i++)
+        put_format(b,
+                   "     <instance name=\"" HD_XCLBIN_INSTANCE "%" PRIu32
+                   "\"><addrRemap base=\"0x%" PRIx64
+                   "\" range=\"0x1000\" port=\"S_AXI_CONTROL\"/></instance>\n",
+                   i + 1, HD_EMU_CU_BASE + i * HD_EMU_CU_STRIDE);
+    put_format(b, "    </kernel>\n   </core>\n  </device>\n </platform>\n</project>\n");
 }
 
 static void put_banks(struct hd_buf *b) {
@@ -296,25 +305,30 @@ static void put_banks(struct hd_buf *b) {
     put_text(b, "bank0", NAME_BYTES);
 }
 
-static void put_ips(struct hd_buf *b) {
-    hd_buf_u64(b, 1);
-    hd_buf_u32(b, IP_KERNEL);
-    hd_buf_u32(b, IP_INTERRUPT); /* interrupt 0, control protocol 0 = ap_ctrl_hs */
-    hd_buf_u64(b, HD_EMU_CU_BASE);
-    put_text(b, HD_XCLBIN_KERNEL ":" HD_XCLBIN_INSTANCE, 64);
+static void put_ips(struct hd_buf *b, const struct hd_machine *m) {
+    char name[64];
+    hd_buf_u64(b, m->cores);
+    for (uint32_t i = 0; i < m->cores; i++) {
+        hd_buf_u32(b, IP_KERNEL);
+        hd_buf_u32(b, IP_INTERRUPT | i << INTERRUPT_BIT); /* control protocol 0 = ap_ctrl_hs */
+        hd_buf_u64(b, HD_EMU_CU_BASE + i * HD_EMU_CU_STRIDE);
+        snprintf(name, sizeof name, HD_XCLBIN_KERNEL ":" HD_XCLBIN_INSTANCE "%" PRIu32, i + 1);
+        put_text(b, name, 64);
+    }
 }
 
-static void put_links(struct hd_buf *b) {
+static void put_links(struct hd_buf *b, const struct hd_machine *m) {
     struct hd_kernel_arg args[HD_KERNEL_ARGS_MAX];
     int n = hd_kernel_args(args), buffers = 0;
     for (int i = 0; i < n; i++) buffers += args[i].bits == 64;
-    hd_buf_u32(b, (uint32_t)buffers);
-    for (int i = 0; i < n; i++) {
-        if (args[i].bits != 64) continue;
-        hd_buf_u32(b, (uint32_t)i);
-        hd_buf_u32(b, 0);
-        hd_buf_u32(b, 0);
-    }
+    hd_buf_u32(b, (uint32_t)buffers * m->cores);
+    for (uint32_t core = 0; core < m->cores; core++)
+        for (int i = 0; i < n; i++) {
+            if (args[i].bits != 64) continue;
+            hd_buf_u32(b, (uint32_t)i);
+            hd_buf_u32(b, core);
+            hd_buf_u32(b, 0);
+        }
 }
 
 static void put_clocks(struct hd_buf *b, const struct hd_machine *m) {
@@ -349,8 +363,8 @@ void hd_xclbin_emulation(const struct hd_machine *m, const void *payload, size_t
     if (bytes) hd_buf_put(&s[0], payload, bytes);
     put_metadata(&s[1], m);
     put_banks(&s[2]);
-    put_ips(&s[3]);
-    put_links(&s[4]);
+    put_ips(&s[3], m);
+    put_links(&s[4], m);
     put_clocks(&s[5], m);
     uint64_t at = HEADER_BYTES + N * SECTION_BYTES, end = at;
     for (int i = 0; i < N; i++) end += (s[i].n + ALIGN - 1) / ALIGN * ALIGN;

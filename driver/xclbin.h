@@ -8,8 +8,9 @@
 #include "runtime/base/io.h"
 
 #define HD_XCLBIN_KERNEL   HD_KERNEL_NAME
-#define HD_XCLBIN_INSTANCE "hd_kernel_1"         /* its one compute unit */
-#define HD_EMU_CU_BASE     UINT64_C(0x1800000)   /* registers, in files that we write */
+#define HD_XCLBIN_INSTANCE HD_KERNEL_NAME "_"    /* its compute units: ..1, ..2, a core each */
+#define HD_EMU_CU_BASE     UINT64_C(0x1800000)   /* registers of the first, in files we write */
+#define HD_EMU_CU_STRIDE   UINT64_C(0x10000)     /* to those of the next */
 #define HD_EMU_DRAM_BASE   UINT64_C(0x100000000) /* above 32 bits on purpose */
 #define HD_EMU_DRAM_BYTES  (UINT64_C(8) << 30)
 
@@ -67,8 +68,8 @@ hd_status hd_xclbin_read(hd_ctx *ctx, hd_arena *a, const char *path, struct hd_x
 const char *hd_xclbin_section_name(uint32_t kind); /* "?" when unknown */
 const char *hd_xclbin_mode_name(unsigned mode);
 
-/* Appends a whole file for hardware emulation of machine m: one compute unit with the registers of
- * regs.def, one memory bank. `payload` becomes the BITSTREAM section: a zip with
+/* Appends a whole file for hardware emulation of machine m: a compute unit for each core, with the
+ * registers of regs.def, and one memory bank. `payload` becomes the BITSTREAM section: a zip with
  * behav_waveform/xsim/simulate.sh, or nothing for hosts that start the device themselves. The same
  * machine and payload give the same bytes. */
 void hd_xclbin_emulation(const struct hd_machine *m, const void *payload, size_t bytes,

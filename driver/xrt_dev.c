@@ -54,9 +54,8 @@ static hd_status open_run(hd_ctx *ctx, struct board *b) {
                    b->x.unit);
 }
 
-static hd_status open_kernel(hd_ctx *ctx, struct board *b) {
+static hd_status open_board(hd_ctx *ctx, struct board *b) {
     const struct hd_xrt_api *api = &b->x.api;
-    unsigned char uuid[16];
     b->device = api->xrtDeviceOpen(0);
     if (!b->device)
         return hd_fail(ctx, HD_DEVICE,
@@ -68,6 +67,16 @@ static hd_status open_kernel(hd_ctx *ctx, struct board *b) {
                        "xrt: XRT does not load %s; it must be made for this board (heddle xclbin "
                        "info shows the platform), and no other process may use another file",
                        b->x.path);
+    return HD_OK;
+}
+
+static hd_status open_kernel(hd_ctx *ctx, struct board *b) {
+    const struct hd_xrt_api *api = &b->x.api;
+    unsigned char uuid[16];
+    if (b->x.first)
+        b->device = ((struct board *)b->x.first)->device;
+    else
+        TRY(open_board(ctx, b));
     if (hd_xrt_fault(b)) return hd_fail(ctx, HD_DEVICE, "xrt: %s", hd_xrt_fault(b));
     if (api->xrtDeviceGetXclbinUUID(b->device, uuid))
         return hd_fail(ctx, HD_DEVICE, "xrt: XRT gives no uuid of %s; load it again", b->x.path);
@@ -89,9 +98,11 @@ static hd_status open_kernel(hd_ctx *ctx, struct board *b) {
 
 static void destroy(void *self) {
     struct board *b = self;
+    hd_xrt_enter(&b->x);
     if (b->run) b->x.api.xrtRunClose(b->run);
     if (b->x.kernel) b->x.api.xrtKernelClose(b->x.kernel);
-    if (b->device) b->x.api.xrtDeviceClose(b->device);
+    if (b->device && !b->x.first) b->x.api.xrtDeviceClose(b->device);
+    hd_xrt_leave(&b->x);
     hd_xrt_close(&b->x);
     free(b);
 }
@@ -102,12 +113,15 @@ static hd_status create(hd_ctx *ctx, const struct hd_device_options *opt, hd_axi
     *out = NULL;
     struct board *b = calloc(1, sizeof *b);
     if (!b) return hd_fail(ctx, HD_NOMEM, "xrt: no memory for the device");
-    hd_status s = hd_xrt_open(ctx, &b->x, "xrt", opt);
+    struct hd_xrt *first = opt->beside ? hd_mach_self(opt->beside) : NULL;
+    hd_status s = hd_xrt_open(ctx, &b->x, "xrt", first, opt);
     if (s == HD_OK) {
         struct hd_xrt_quiet quiet;
+        hd_xrt_enter(&b->x);
         hd_xrt_quiet(&quiet);
         s = open_kernel(ctx, b);
         hd_xrt_loud(&quiet);
+        hd_xrt_leave(&b->x);
     }
     if (s == HD_OK) s = hd_xrt_check_kernel(ctx, &b->x, &opt->machine);
     if (s)
@@ -123,13 +137,16 @@ static hd_status create(hd_ctx *ctx, const struct hd_device_options *opt, hd_axi
 static void start_run(struct board *b) {
     struct hd_kernel_arg args[HD_KERNEL_ARGS_MAX];
     int n = hd_kernel_args(args), bad = 0;
+    hd_xrt_enter(&b->x);
     for (int i = 0; i < n && !bad; i++) {
         void *buffer = args[i].bits == 64 ? hd_xrt_arg_buffer(&b->x, &args[i]) : NULL;
         bad = args[i].bits == 64
                   ? !buffer || b->x.api.xrtRunSetArg(b->run, i, buffer)
                   : b->x.api.xrtRunSetArg(b->run, i, hd_xrt_arg_word(&b->x, &args[i]));
     }
-    if (bad || b->x.api.xrtRunStart(b->run))
+    bad = bad || b->x.api.xrtRunStart(b->run);
+    hd_xrt_leave(&b->x);
+    if (bad)
         b->x.fault = "XRT does not start the run; reset the board (xbutil reset) and open it again";
     b->x.in_run = !b->x.fault;
 }
@@ -151,8 +168,10 @@ static bool done(struct board *b, bool wait) {
     if (!b->run) return hd_xrt_reg_read(b, HD_REG_ap_ctrl) & 6;
     if (!b->x.in_run) return true;
     /* Emulation has no interrupts, and its wait takes no notice of the time. */
+    hd_xrt_enter(&b->x);
     int state =
         b->x.emu || !wait ? b->x.api.xrtRunState(b->run) : b->x.api.xrtRunWaitFor(b->run, SLICE_MS);
+    hd_xrt_leave(&b->x);
     if (state == RUN_ERROR || state == RUN_ABORT || state == RUN_NORESPONSE)
         b->x.fault =
             "XRT gave the run up; see dmesg, reset the board (xbutil reset), open it again";
@@ -181,18 +200,23 @@ static bool run(void *self, uint64_t max_cycles) {
 static void block_free(void *self, struct hd_mach_block *k) {
     struct board *b = self;
     hd_xrt_forget(&b->x, k->handle);
+    hd_xrt_enter(&b->x);
     b->x.api.xrtBOFree(k->handle);
+    hd_xrt_leave(&b->x);
 }
 
 static hd_status block_alloc(hd_ctx *ctx, void *self, struct hd_mach_block *k) {
     struct board *b = self;
     size_t bytes = k->bytes ? k->bytes : 1;
     if (hd_xrt_fault(b)) return hd_fail(ctx, HD_DEVICE, "xrt: %s", hd_xrt_fault(b));
+    hd_xrt_enter(&b->x);
     k->handle = b->x.api.xrtBOAlloc(b->device, bytes, 0, b->group);
     k->data = k->handle ? b->x.api.xrtBOMap(k->handle) : NULL;
     if (k->data) k->address = b->x.api.xrtBOAddress(k->handle);
-    if (!k->data || !hd_xrt_remember(&b->x, k->address, k->handle)) {
-        if (k->handle) b->x.api.xrtBOFree(k->handle);
+    bool ok = k->data && hd_xrt_remember(&b->x, k->address, k->handle);
+    if (!ok && k->handle) b->x.api.xrtBOFree(k->handle);
+    hd_xrt_leave(&b->x);
+    if (!ok) {
         *k = (struct hd_mach_block){.bytes = k->bytes};
         return hd_xrt_no_memory(ctx, &b->x, bytes);
     }
@@ -204,7 +228,9 @@ static hd_status block_sync(hd_ctx *ctx, void *self, struct hd_mach_block *k, si
                             size_t bytes, bool to_machine) {
     struct board *b = self;
     if (hd_xrt_fault(b)) return hd_fail(ctx, HD_DEVICE, "xrt: %s", hd_xrt_fault(b));
+    hd_xrt_enter(&b->x);
     int bad = b->x.api.xrtBOSync(k->handle, to_machine ? TO_DEVICE : FROM_DEVICE, bytes, off);
+    hd_xrt_leave(&b->x);
     if (hd_xrt_fault(b)) return hd_fail(ctx, HD_DEVICE, "xrt: %s", hd_xrt_fault(b));
     if (!bad) return HD_OK;
     return hd_fail(ctx, HD_DEVICE, "xrt: transfer of %zu bytes %s the device failed; see dmesg",
@@ -233,6 +259,7 @@ const struct hd_device_ops hd_device_xrt = {
     .scheme = "xrt",
     .doc = "a board through XRT, or the simulators behind XRT's hardware emulation",
     .sections = HD_RUNS_PROG,
+    .cores = true,
     .is_board = true,
     .probe = probe,
     .open = open_xrt,

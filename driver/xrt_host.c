@@ -116,13 +116,20 @@ static const struct hd_xclbin_bank *bank_of(const struct hd_xclbin *x, int ip, u
 }
 
 /* The compute unit's name for XRT, "hd_kernel:{hd_kernel_1}", and the memory of its buffers,
- * checked against the file before XRT sees it. */
+ * checked against the file before XRT sees it. Core i is unit i of the kernel in the file. */
 static hd_status read_file(hd_ctx *ctx, struct hd_xrt *out, hd_arena *a) {
     static const char prefix[] = HD_XCLBIN_KERNEL ":";
     struct hd_xclbin x;
     TRY(hd_xclbin_read(ctx, a, out->path, &x));
-    int ip = 0;
-    while (ip < x.n_ips && strncmp(x.ips[ip].name, prefix, strlen(prefix)) != 0) ip++;
+    int ip = 0, units = 0;
+    for (; ip < x.n_ips; ip++)
+        if (strncmp(x.ips[ip].name, prefix, strlen(prefix)) == 0 && units++ == out->core) break;
+    if (ip == x.n_ips && units)
+        return hd_fail(ctx, HD_MISMATCH,
+                       "%s: %s has %d compute units of kernel " HD_XCLBIN_KERNEL
+                       ", core %d is asked for; give the machine as many cores, or link as many "
+                       "(make xclbin)",
+                       out->scheme, out->path, units, out->core + 1);
     if (ip == x.n_ips || (size_t)snprintf(out->unit, sizeof out->unit, "%s{%s}", prefix,
                                           x.ips[ip].name + strlen(prefix)) >= sizeof out->unit)
         return hd_fail(ctx, HD_INVALID,
@@ -145,11 +152,9 @@ static hd_status read_file(hd_ctx *ctx, struct hd_xrt *out, hd_arena *a) {
     return HD_OK;
 }
 
-hd_status hd_xrt_open(hd_ctx *ctx, struct hd_xrt *x, const char *scheme,
-                      const struct hd_device_options *opt) {
+static hd_status open_first(hd_ctx *ctx, struct hd_xrt *x, const struct hd_device_options *opt) {
     char shim[PATH_BYTES];
-    const char *why = hd_xrt_why_not();
-    x->scheme = scheme;
+    const char *why = hd_xrt_why_not(), *scheme = x->scheme;
     if (why) return hd_fail(ctx, HD_DEVICE, "%s: %s", scheme, why);
     void *lib = open_library();
     TRY(load_calls(ctx, scheme, lib, &x->api));
@@ -160,6 +165,19 @@ hd_status hd_xrt_open(hd_ctx *ctx, struct hd_xrt *x, const char *scheme,
         TRY(set_up_emulation(ctx, x));
         x->path = hd_emu_host_xclbin(x->emu);
     }
+    return HD_OK;
+}
+
+hd_status hd_xrt_open(hd_ctx *ctx, struct hd_xrt *x, const char *scheme, struct hd_xrt *first,
+                      const struct hd_device_options *opt) {
+    x->scheme = scheme;
+    x->first = first;
+    x->core = opt->core;
+    pthread_mutex_init(&x->calls, NULL);
+    if (first)
+        x->api = first->api, x->emu = first->emu, x->path = first->path;
+    else
+        TRY(open_first(ctx, x, opt));
     hd_arena *a = hd_arena_create();
     hd_status s = read_file(ctx, x, a);
     hd_arena_destroy(a);
@@ -167,8 +185,17 @@ hd_status hd_xrt_open(hd_ctx *ctx, struct hd_xrt *x, const char *scheme,
 }
 
 void hd_xrt_close(struct hd_xrt *x) {
-    hd_emu_host_stop(x->emu, x->keeps_device);
+    if (!x->first) hd_emu_host_stop(x->emu, x->keeps_device);
+    pthread_mutex_destroy(&x->calls);
     free(x->buffers);
+}
+
+void hd_xrt_enter(struct hd_xrt *x) {
+    if (x->emu) pthread_mutex_lock(&(x->first ? x->first : x)->calls);
+}
+
+void hd_xrt_leave(struct hd_xrt *x) {
+    if (x->emu) pthread_mutex_unlock(&(x->first ? x->first : x)->calls);
 }
 
 /* ---- XRT's manners -------------------------------------------------------------------------- */
@@ -207,8 +234,11 @@ const char *hd_xrt_fault(void *self) {
 void hd_xrt_reg_write(void *self, uint32_t offset, uint32_t v) {
     struct hd_xrt *x = self;
     if (hd_xrt_fault(x)) return;
-    if (x->emu && x->in_run) hd_emu_host_release(x->emu); /* as below */
-    if (x->api.xrtKernelWriteRegister(x->kernel, offset, v))
+    if (x->emu && x->in_run) hd_emu_host_release(x->emu, x->core); /* as below */
+    hd_xrt_enter(x);
+    int bad = x->api.xrtKernelWriteRegister(x->kernel, offset, v);
+    hd_xrt_leave(x);
+    if (bad)
         x->fault = "XRT cannot write the kernel's registers any more; reset the board (xbutil "
                    "reset) and open it again";
 }
@@ -217,8 +247,12 @@ uint32_t hd_xrt_reg_read(void *self, uint32_t offset) {
     struct hd_xrt *x = self;
     uint32_t v = 0;
     if (hd_xrt_fault(x)) return 0;
-    if (x->emu && x->in_run) hd_emu_host_release(x->emu); /* nobody looks while it is wanted */
-    if (x->api.xrtKernelReadRegister(x->kernel, offset, &v))
+    /* nobody looks while it is wanted */
+    if (x->emu && x->in_run) hd_emu_host_release(x->emu, x->core);
+    hd_xrt_enter(x);
+    int bad = x->api.xrtKernelReadRegister(x->kernel, offset, &v);
+    hd_xrt_leave(x);
+    if (bad)
         x->fault = "XRT cannot read the kernel's registers any more; reset the board (xbutil "
                    "reset) and open it again";
     return v;

@@ -3,6 +3,8 @@
 #ifndef HD_DRIVER_XRT_HOST_H
 #define HD_DRIVER_XRT_HOST_H
 
+#include <pthread.h>
+
 #include "driver/emu_host.h"
 #include "sim/mach_dev.h"
 
@@ -49,8 +51,11 @@ enum { HD_XRT_NAME = 160, HD_XRT_BANK = 96 };
 struct hd_xrt { /* zeroed to begin */
     const char *scheme;
     struct hd_xrt_api api;
-    hd_emu_host *emu;       /* NULL: a board */
-    const char *path;       /* of the xclbin */
+    struct hd_xrt *first;  /* of a core but the first: it has the library, emulation and board */
+    int core;              /* compute unit of the file, from 0 */
+    hd_emu_host *emu;      /* NULL: a board */
+    pthread_mutex_t calls; /* of the first, for all cores: XRT's emulation takes one call at once */
+    const char *path;      /* of the xclbin */
     char unit[HD_XRT_NAME]; /* "hd_kernel:{hd_kernel_1}" */
     char bank[HD_XRT_BANK]; /* memory of the buffers, for messages: "bank DDR[1], 16384 MiB" */
     void *kernel;           /* registers */
@@ -69,10 +74,14 @@ const char *hd_xrt_why_not(void);
 bool hd_xrt_emulates(void);
 
 /* Library, xclbin (checked: the compute unit, its memory), and in emulation the device process and
- * XRT's settings. On error, too, hd_xrt_close ends what was begun. */
-hd_status hd_xrt_open(hd_ctx *ctx, struct hd_xrt *x, const char *scheme,
+ * XRT's settings. first: NULL, or that of the first core, which has these and is closed later. On
+ * error, too, hd_xrt_close ends what was begun. */
+hd_status hd_xrt_open(hd_ctx *ctx, struct hd_xrt *x, const char *scheme, struct hd_xrt *first,
                       const struct hd_device_options *opt);
 void hd_xrt_close(struct hd_xrt *x);
+/* Around calls of XRT where several cores may be at work. */
+void hd_xrt_enter(struct hd_xrt *x);
+void hd_xrt_leave(struct hd_xrt *x);
 /* In emulation XRT talks on standard output and catches signals; between these two what it says
  * goes to standard error, and its signal handlers are taken back. */
 struct hd_xrt_quiet {

@@ -185,7 +185,7 @@ static hd_status open_program(hd_ctx *ctx, struct ocl *o) {
     free(data);
     if (!o->program || status)
         return failed(ctx, "clCreateProgramWithBinary", status ? status : error);
-    o->kernel = o->cl.clCreateKernel(o->program, HD_KERNEL_NAME, &error);
+    o->kernel = o->cl.clCreateKernel(o->program, o->x.unit, &error);
     return o->kernel ? HD_OK : failed(ctx, "clCreateKernel", error);
 }
 
@@ -257,7 +257,7 @@ static hd_status create(hd_ctx *ctx, const struct hd_device_options *opt, hd_axi
     if (why) return hd_fail(ctx, HD_DEVICE, "xrt-opencl: %s", why);
     struct ocl *o = calloc(1, sizeof *o);
     if (!o) return hd_fail(ctx, HD_NOMEM, "xrt-opencl: no memory for the device");
-    hd_status s = hd_xrt_open(ctx, &o->x, "xrt-opencl", opt);
+    hd_status s = hd_xrt_open(ctx, &o->x, "xrt-opencl", NULL, opt);
     if (s == HD_OK) s = load_calls(ctx, &o->cl);
     if (s == HD_OK) {
         struct hd_xrt_quiet quiet;

@@ -55,10 +55,10 @@ void gen_kernel_tcl(const struct hd_machine *m) {
            "set hd_kernel " HD_KERNEL_NAME "\nset hd_master " HD_KERNEL_MASTER
            "\nset hd_slave " HD_KERNEL_SLAVE "\nset hd_range 0x%x\n"
            "set hd_axi_bits %" PRIu32 "\nset hd_machine {%s}\nset hd_machine_hash 0x%08" PRIx32 "\n"
-           "set hd_isa_hash 0x%08" PRIx32 "\nset hd_clock_mhz %" PRIu32 "\n"
+           "set hd_isa_hash 0x%08" PRIx32 "\nset hd_clock_mhz %" PRIu32 "\nset hd_cores %" PRIu32 "\n"
            "set hd_burst_beats %" PRIu32 "\nset hd_reads_open %d\nset hd_writes_open %d\n"
            "# name offset bits access description\nset hd_registers {\n",
-           HD_KERNEL_RANGE, m->axi_bits, m->name, hd_machine_hash(m), hd_isa_hash(), m->clock_mhz,
+           HD_KERNEL_RANGE, m->axi_bits, m->name, hd_machine_hash(m), hd_isa_hash(), m->clock_mhz, m->cores,
            hd_burst_beats(m), 2 * HD_N_open_bursts + HD_N_fetch_chunks, HD_N_store_records);
 #define REG(name, offset, bits, access, doc) tcl_register(#name, offset, bits, #access, doc);
 #define UNIT_REG(name, offset, doc)          tcl_units(#name, offset, 64, doc);

@@ -21,7 +21,7 @@ kernel-files: $(GEN_BIN) $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv ## what packa
 	$(Q)bits=$$(sed -n 's/^set hd_axi_bits //p' $(XRT_DIR)/regs.tcl) && \
 	    sed "s/\(C_M_AXI_GMEM_DATA_WIDTH = \)128/\1$$bits/; s/\(C_DEBUG = \)0/\1$(DEBUG)/" hw/xrt/hd_kernel.v > $(XRT_DIR)/hd_kernel.v
 	$(Q)printf '%s\n' $(KERNEL_SRCS) > $(XRT_DIR)/sources.txt
-	$(Q)[ -z "$(PLATFORM)" ] || hw/xrt/board.sh link $(PLATFORM) $$(sed -n 's/^set hd_clock_mhz //p' $(XRT_DIR)/regs.tcl) > $(XRT_DIR)/link_$(firstword $(subst :, ,$(PLATFORM))).cfg
+	$(Q)[ -z "$(PLATFORM)" ] || hw/xrt/board.sh link $(PLATFORM) $$(sed -n 's/^set hd_clock_mhz //p; s/^set hd_cores //p' $(XRT_DIR)/regs.tcl) > $(XRT_DIR)/link_$(firstword $(subst :, ,$(PLATFORM))).cfg
 
 kernel: kernel-files ## hd_kernel.xo of MACHINE=NAME|FILE by Vivado, for PLATFORM (default u250); without it the files it takes
 	$(Q)if ! command -v vivado > /dev/null; then echo "$(XRT_DIR): what Vivado packages; it is not in PATH (docs/bringup.md)"; else \

@@ -130,7 +130,8 @@ HD_API hd_status hd_session_state_load(hd_ctx *ctx, hd_session *s, const void *d
 /* ---- several requests in flight ------------------------------------------------------------- */
 
 /* Prepares for up to n (1..64) requests at once: their buffers, and threads that run them. Host
- * steps of one overlap machine steps of another. Once per session. */
+ * steps of one overlap machine steps of another. A machine of several cores runs as many of them at
+ * once, on devices iss, rtl and xrt. Once per session. */
 HD_API hd_status hd_session_queue(hd_ctx *ctx, hd_session *s, int n);
 /* Takes a request and returns; it is given all states, since requests are not in order. The arrays
  * that inputs[] and outputs[] point to are borrowed until it has been waited for. HD_INVALID: n are

@@ -1,14 +1,15 @@
 /* Several requests of one session in flight: a few threads take them in order and run their steps.
  * A device runs one step at a time (the session's locks), so what overlaps is the host steps of one
- * request, with packing and copying, and the machine steps of another. Nothing is allocated between
- * open and close. */
+ * request, with packing and copying, and the machine steps of another; and those of several cores,
+ * which each have their share of the requests. Nothing is allocated between open and close. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "runtime/base/num.h"
 #include "runtime/session.h"
 
-enum { MOST = 64, THREADS = 3, SPANS = 1024 };
+enum { MOST = 64, SPARE = 2, THREADS = HD_CORES + SPARE, SPANS = 1024 };
 enum state { FREE, PENDING, RUNNING, DONE };
 
 struct request {
@@ -109,14 +110,16 @@ static hd_status open_request(hd_ctx *ctx, struct hd_queue *q, struct request *r
     r->outputs = calloc((size_t)m->n_outputs + 1, sizeof *r->outputs);
     if (!r->inputs || !r->outputs)
         return hd_fail(ctx, HD_NOMEM, "%s: no memory for a request", m->name);
-    return hd_slot_open(ctx, q->s, &r->slot);
+    return hd_slot_open(ctx, q->s, (int)(r - q->requests) % (q->s->n_cores + 1), &r->slot);
 }
 
 static hd_status open_queue(hd_ctx *ctx, struct hd_queue *q, int n) {
     q->requests = calloc((size_t)n, sizeof *q->requests);
     if (!q->requests) return hd_fail(ctx, HD_NOMEM, "%s: no memory for a queue", q->s->model->name);
+    TRY(hd_session_cores(ctx, q->s, n));
     for (q->n = 0; q->n < n; q->n++) TRY(open_request(ctx, q, &q->requests[q->n]));
-    for (q->n_threads = 0; q->n_threads < THREADS && q->n_threads < n; q->n_threads++)
+    const int threads = (int)hd_min(q->s->n_cores + 1 + SPARE, n);
+    for (q->n_threads = 0; q->n_threads < threads; q->n_threads++)
         if (pthread_create(&q->threads[q->n_threads], NULL, run_requests, q))
             return hd_fail(ctx, HD_NOMEM, "%s: the system gives no thread; raise ulimit -u",
                            q->s->model->name);
@@ -153,6 +156,18 @@ hd_status hd_session_queue(hd_ctx *ctx, hd_session *s, int n) {
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
+/* A free one, of the core with the fewest in flight; NULL = there is none. */
+static struct request *find_free(struct hd_queue *q) {
+    int busy[HD_CORES + 1] = {0};
+    struct request *best = NULL;
+    for (int i = 0; i < q->n; i++) busy[q->requests[i].slot->core] += q->requests[i].state != FREE;
+    for (int i = 0; i < q->n; i++) {
+        struct request *r = &q->requests[i];
+        if (r->state == FREE && (!best || busy[r->slot->core] < busy[best->slot->core])) best = r;
+    }
+    return best;
+}
+
 static hd_status no_queue(hd_ctx *ctx, const hd_session *s) {
     return hd_fail(ctx, HD_INVALID, "%s: the session has no queue; call hd_session_queue first",
                    s->model->name);
@@ -165,10 +180,8 @@ hd_status hd_session_submit(hd_ctx *ctx, hd_session *s, const void *const *input
     struct hd_queue *q = s->queue;
     const hd_model *m = s->model;
     if (!q) return no_queue(ctx, s);
-    struct request *r = NULL;
     pthread_mutex_lock(&q->lock);
-    for (int i = 0; i < q->n && !r; i++)
-        if (q->requests[i].state == FREE) r = &q->requests[i];
+    struct request *r = find_free(q);
     if (r) {
         memcpy(r->inputs, inputs, (size_t)m->n_inputs * sizeof *inputs);
         memcpy(r->outputs, outputs, (size_t)m->n_outputs * sizeof *outputs);

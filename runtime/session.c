@@ -5,7 +5,8 @@
  * which is golden where none was asked for. Between steps every value lies in host memory, dense; a
  * PROG step's inputs are packed into the arena before it and its outputs unpacked behind it.
  * Everything is allocated when the session opens. What a run writes is in its slot, so that the
- * runs of a queue can be in work side by side; a device is used by one of them at a time.
+ * runs of a queue can be in work side by side; a device is used by one of them at a time. A machine
+ * of several cores is a device for each.
  */
 #include "runtime/session.h"
 
@@ -66,11 +67,11 @@ static hd_status alloc_values(hd_ctx *ctx, const hd_session *s, struct hd_slot *
 /* Buffers of the devices. */
 static hd_status alloc_buffers(hd_ctx *ctx, hd_session *s, struct hd_slot *t) {
     const hd_model *m = s->model;
-    const struct hd_runner *first = &s->runner[0];
+    const struct hd_runner *machine = hd_slot_runner(s, t, 0);
     if (s->whole_graph) return hd_whole_buffers(ctx, s, t);
-    if (runs_programs(first))
-        TRY(first->ops->alloc(ctx, first->dev, m->arena_bytes ? (size_t)m->arena_bytes : 1,
-                              &t->arena));
+    if (runs_programs(machine))
+        TRY(machine->ops->alloc(ctx, machine->dev, m->arena_bytes ? (size_t)m->arena_bytes : 1,
+                                &t->arena));
     for (int i = 0; i < m->n_steps; i++) {
         const struct hd_step *st = &m->steps[i];
         if (st->kind != HD_STEP_HOST) continue;
@@ -98,7 +99,8 @@ static void slot_close(hd_session *s, struct hd_slot *t) {
     for (int i = 0; t->io && i < m->n_steps; i++)
         free_io(&s->runner[s->runner_of[i]], t->io[i], step_values(&m->steps[i]));
     free_io(&s->runner[0], t->graph_io, s->n_graph_io);
-    if (t->arena.id) s->runner[0].ops->free(s->runner[0].dev, t->arena);
+    const struct hd_runner *machine = hd_slot_runner(s, t, 0);
+    if (t->arena.id) machine->ops->free(machine->dev, t->arena);
     for (int i = 0; t->dense && i < m->n_values; i++) free(t->dense[i]);
     free(t->io);
     free(t->dense);
@@ -112,13 +114,18 @@ static void slot_close(hd_session *s, struct hd_slot *t) {
     free(t);
 }
 
-hd_status hd_slot_open(hd_ctx *ctx, hd_session *s, struct hd_slot **out) {
+struct hd_runner *hd_slot_runner(hd_session *s, const struct hd_slot *t, int runner) {
+    return runner == 0 && t->core ? &s->core[t->core - 1] : &s->runner[runner];
+}
+
+hd_status hd_slot_open(hd_ctx *ctx, hd_session *s, int core, struct hd_slot **out) {
     struct hd_slot **slots = realloc(s->slots, ((size_t)s->n_slots + 1) * sizeof *slots);
     if (!slots) return no_memory(ctx, s->model);
     s->slots = slots;
     struct hd_slot *t = calloc(1, sizeof *t);
     if (!t) return no_memory(ctx, s->model);
     slots[s->n_slots++] = t;
+    t->core = core;
     *out = t;
     TRY(alloc_values(ctx, s, t));
     TRY(alloc_buffers(ctx, s, t));
@@ -140,34 +147,47 @@ static hd_status find_device(hd_ctx *ctx, const char *scheme, const struct hd_de
     return HD_OK;
 }
 
-static hd_status open_runner(hd_ctx *ctx, hd_session *s, const char *name,
-                             const struct hd_device_options *with) {
-    struct hd_device_options opt = *with;
+/* To *r, and counts it in *n. */
+static hd_status open_device(hd_ctx *ctx, hd_session *s, const struct hd_device_options *opt,
+                             struct hd_runner *r, int *n) {
+    TRY(r->ops->open(ctx, opt, &r->dev));
+    pthread_mutex_init(&r->lock, NULL);
+    r->name = opt->name;
+    ++*n;
+    r->execs = calloc((size_t)s->model->n_steps + 1, sizeof *r->execs);
+    return r->execs ? HD_OK : no_memory(ctx, s->model);
+}
+
+static hd_status open_runner(hd_ctx *ctx, hd_session *s, const char *name) {
+    struct hd_device_options opt = s->opt;
     struct hd_runner *r = &s->runner[s->n_runners];
     opt.name = name;
     if (s->n_runners == HD_RUNNERS)
         return hd_fail(ctx, HD_INVALID, "%s: device %s is one more than %d, which is most",
                        s->model->name, name, HD_RUNNERS);
     TRY(find_device(ctx, name, &opt, &r->ops));
-    TRY(r->ops->open(ctx, &opt, &r->dev));
-    pthread_mutex_init(&r->lock, NULL);
-    r->name = name;
-    s->n_runners++;
-    return HD_OK;
+    return open_device(ctx, s, &opt, r, &s->n_runners);
+}
+
+static void close_runner(const hd_model *m, struct hd_runner *r) {
+    for (int i = 0; r->execs && i < m->n_steps; i++)
+        if (r->execs[i]) r->ops->unload(r->dev, r->execs[i]);
+    r->ops->close(r->dev);
+    pthread_mutex_destroy(&r->lock);
+    free(r->execs);
 }
 
 /* ---- steps -------------------------------------------------------------------------------- */
 
 /* The runner of a HOST step; golden is opened when there is no other. */
-static hd_status find_host(hd_ctx *ctx, hd_session *s, const struct hd_device_options *opt,
-                           const struct hd_step *st, int *out) {
+static hd_status find_host(hd_ctx *ctx, hd_session *s, const struct hd_step *st, int *out) {
     int first = -1;
     for (int i = s->n_runners - 1; i >= 0; i--)
         if (s->runner[i].ops->sections & HD_RUNS_GRAPH) first = i;
     for (int i = 0; st->device && i < s->n_runners; i++)
         if (!strcmp(s->runner[i].name, st->device)) first = i;
     if (first < 0) {
-        TRY(hd_note(ctx, open_runner(ctx, s, "golden", opt), "for the host steps of %s",
+        TRY(hd_note(ctx, open_runner(ctx, s, "golden"), "for the host steps of %s",
                     s->model->name));
         first = s->n_runners - 1;
     }
@@ -175,14 +195,12 @@ static hd_status find_host(hd_ctx *ctx, hd_session *s, const struct hd_device_op
     return HD_OK;
 }
 
-static hd_status open_steps(hd_ctx *ctx, hd_session *s, const struct hd_device_options *opt) {
+static hd_status open_steps(hd_ctx *ctx, hd_session *s) {
     const hd_model *m = s->model;
-    s->execs = calloc((size_t)m->n_steps + 1, sizeof *s->execs);
-    if (!s->execs) return no_memory(ctx, m);
     for (int i = 0; i < m->n_steps; i++) {
         const struct hd_step *st = &m->steps[i];
-        if (st->kind == HD_STEP_HOST) TRY(find_host(ctx, s, opt, st, &s->runner_of[i]));
-        const struct hd_runner *r = &s->runner[s->runner_of[i]];
+        if (st->kind == HD_STEP_HOST) TRY(find_host(ctx, s, st, &s->runner_of[i]));
+        struct hd_runner *r = &s->runner[s->runner_of[i]];
         for (int k = 0; k < step_values(st) && st->kind == HD_STEP_PROG; k++) {
             const struct hd_value_info *v = &m->values[step_value(st, k)];
             if (!v->in_arena)
@@ -190,8 +208,33 @@ static hd_status open_steps(hd_ctx *ctx, hd_session *s, const struct hd_device_o
                                "%s: step %d exchanges %s, which has no place in the arena", m->name,
                                i, v->name);
         }
-        TRY(r->ops->load(ctx, r->dev, m, i, &s->execs[i]));
+        TRY(r->ops->load(ctx, r->dev, m, i, &r->execs[i]));
     }
+    return HD_OK;
+}
+
+static hd_status open_core(hd_ctx *ctx, hd_session *s) {
+    const hd_model *m = s->model;
+    struct hd_device_options opt = s->opt;
+    struct hd_runner *r = &s->core[s->n_cores];
+    r->ops = s->runner[0].ops;
+    opt.name = s->runner[0].name;
+    opt.core = s->n_cores + 1;
+    opt.beside = s->runner[0].dev;
+    TRY(open_device(ctx, s, &opt, r, &s->n_cores));
+    for (int i = 0; i < m->n_steps; i++)
+        if (m->steps[i].kind == HD_STEP_PROG) TRY(r->ops->load(ctx, r->dev, m, i, &r->execs[i]));
+    return HD_OK;
+}
+
+/* A probe is told of one machine's run at a time. */
+hd_status hd_session_cores(hd_ctx *ctx, hd_session *s, int most) {
+    const int cores = (int)hd_min(s->opt.machine.cores, HD_CORES);
+    bool one = s->whole_graph || !runs_programs(&s->runner[0]) || !s->runner[0].ops->cores ||
+               s->opt.probe || s->opt.wave;
+    while (!one && s->n_cores + 1 < hd_min(cores, most))
+        TRY(hd_note(ctx, open_core(ctx, s), "opening core %d of %d of machine %s", s->n_cores + 2,
+                    cores, s->opt.machine.name));
     return HD_OK;
 }
 
@@ -205,7 +248,7 @@ static hd_status run_host_step(hd_ctx *ctx, hd_session *s, struct hd_slot *t, in
         int v = st->inputs[i];
         TRY(r->ops->write(ctx, r->dev, io[i], 0, t->dense[v], hd_value_dense_bytes(&m->values[v])));
     }
-    TRY(r->ops->submit(ctx, r->dev, s->execs[step], io, &fence));
+    TRY(r->ops->submit(ctx, r->dev, r->execs[step], io, &fence));
     TRY(r->ops->wait(ctx, r->dev, fence, UINT64_MAX));
     for (int i = 0; i < st->n_outputs; i++) {
         int v = st->outputs[i];
@@ -243,7 +286,7 @@ static void add_counters(const hd_model *m, struct hd_slot *t, const struct hd_c
 static hd_status run_prog_step(hd_ctx *ctx, hd_session *s, struct hd_slot *t, int step) {
     const hd_model *m = s->model;
     const struct hd_step *st = &m->steps[step];
-    const struct hd_runner *r = &s->runner[0];
+    const struct hd_runner *r = hd_slot_runner(s, t, 0);
     hd_fence fence;
     for (int i = 0; i < st->n_inputs; i++) {
         const struct hd_value_info *v = &m->values[st->inputs[i]];
@@ -252,7 +295,7 @@ static hd_status run_prog_step(hd_ctx *ctx, hd_session *s, struct hd_slot *t, in
         TRY(r->ops->write(ctx, r->dev, t->arena, (size_t)v->arena_offset, t->packed,
                           hd_value_arena_bytes(v)));
     }
-    TRY(r->ops->submit(ctx, r->dev, s->execs[step], &t->arena, &fence));
+    TRY(r->ops->submit(ctx, r->dev, r->execs[step], &t->arena, &fence));
     TRY(r->ops->wait(ctx, r->dev, fence, UINT64_MAX));
     for (int i = 0; i < st->n_outputs; i++) {
         int v = st->outputs[i];
@@ -286,8 +329,8 @@ static hd_status time_host_step(hd_ctx *ctx, hd_session *s, struct hd_slot *t, i
     uint64_t took = read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start, n = LONG_NS / (took + 1);
     start += took;
     if (took < COLD_NS && n == 0) n = 1;
-    for (uint64_t i = 0; i < n && s->timed; i++) TRY(run_host_step(ctx, s, t, step));
-    if (n && s->timed) took = (read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) / n;
+    for (uint64_t i = 0; i < n && s->opt.timed; i++) TRY(run_host_step(ctx, s, t, step));
+    if (n && s->opt.timed) took = (read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) / n;
     t->total.host_ns += took;
     return HD_OK;
 }
@@ -297,7 +340,7 @@ static hd_status run_step(hd_ctx *ctx, hd_session *s, struct hd_slot *t, int ste
                           const void *const *inputs, void *const *outputs,
                           const struct hd_span_sink *sink) {
     bool host = step >= 0 && s->model->steps[step].kind == HD_STEP_HOST;
-    pthread_mutex_t *lock = &s->runner[step < 0 ? 0 : s->runner_of[step]].lock;
+    pthread_mutex_t *lock = &hd_slot_runner(s, t, step < 0 ? 0 : s->runner_of[step])->lock;
     pthread_mutex_lock(lock);
     uint64_t start = hd_now_ns();
     hd_status r = step < 0 ? hd_whole_run(ctx, s, t, inputs, outputs)
@@ -383,7 +426,7 @@ static hd_status sort_names(hd_ctx *ctx, hd_session *s, const char *name[HD_RUNN
     return HD_OK;
 }
 
-static hd_status open_all(hd_ctx *ctx, hd_session *s, const struct hd_device_options *opt) {
+static hd_status open_all(hd_ctx *ctx, hd_session *s) {
     const hd_model *m = s->model;
     const char *name[HD_RUNNERS];
     int n = 0;
@@ -397,24 +440,22 @@ static hd_status open_all(hd_ctx *ctx, hd_session *s, const struct hd_device_opt
                 "%s: has programs for machine %s, and none of %d devices runs them; name "
                 "one that does (heddle devices), or compile it for these devices",
                 m->name, m->machine.name, n);
-    if (programs) TRY(check_machine(ctx, m, &opt->machine));
-    for (int i = 0; i < n; i++) TRY(open_runner(ctx, s, name[i], opt));
-    s->in_place = opt->in_place && s->whole_graph && s->runner[0].ops->lend;
-    TRY(s->whole_graph ? hd_whole_open(ctx, s) : open_steps(ctx, s, opt));
-    return hd_slot_open(ctx, s, &s->last);
+    if (programs) TRY(check_machine(ctx, m, &s->opt.machine));
+    for (int i = 0; i < n; i++) TRY(open_runner(ctx, s, name[i]));
+    s->in_place = s->opt.in_place && s->whole_graph && s->runner[0].ops->lend;
+    TRY(s->whole_graph ? hd_whole_open(ctx, s) : open_steps(ctx, s));
+    return hd_slot_open(ctx, s, 0, &s->last);
 }
 
 hd_status hd_session_open(hd_ctx *ctx, const hd_model *m, const char *scheme,
                           const struct hd_device_options *opt, hd_session **out) {
     hd_session *s = calloc(1, sizeof *s);
     if (!s) return no_memory(ctx, m);
-    struct hd_device_options def = {.machine = m->machine};
     s->model = m;
-    s->mem = (opt ? opt : &def)->mem;
-    s->timed = opt && opt->timed;
+    s->opt = opt ? *opt : (struct hd_device_options){.machine = m->machine};
     s->names = strdup(scheme);
     s->runner_of = calloc((size_t)m->n_steps + 1, sizeof *s->runner_of);
-    hd_status r = s->names && s->runner_of ? open_all(ctx, s, opt ? opt : &def) : no_memory(ctx, m);
+    hd_status r = s->names && s->runner_of ? open_all(ctx, s) : no_memory(ctx, m);
     if (r == HD_OK)
         *out = s;
     else
@@ -427,7 +468,7 @@ const hd_model *hd_session_model(const hd_session *s) {
 }
 
 struct hd_mem_options hd_session_memory(const hd_session *s) {
-    return s->mem;
+    return s->opt.mem;
 }
 
 const char *hd_session_device(const hd_session *s) {
@@ -448,19 +489,12 @@ void hd_session_close(hd_session *s) {
     const hd_model *m = s->model;
     hd_queue_close(s->queue);
     for (int i = 0; i < s->n_slots; i++) slot_close(s, s->slots[i]);
-    for (int i = 0; s->execs && i < m->n_steps; i++) {
-        const struct hd_runner *r = &s->runner[s->runner_of[i]];
-        if (s->execs[i]) r->ops->unload(r->dev, s->execs[i]);
-    }
     if (s->graph) s->runner[0].ops->unload(s->runner[0].dev, s->graph);
-    for (int i = s->n_runners - 1; i >= 0; i--) {
-        s->runner[i].ops->close(s->runner[i].dev);
-        pthread_mutex_destroy(&s->runner[i].lock);
-    }
+    for (int i = s->n_cores - 1; i >= 0; i--) close_runner(m, &s->core[i]);
+    for (int i = s->n_runners - 1; i >= 0; i--) close_runner(m, &s->runner[i]);
     free(s->runner_of);
     free(s->names);
     free(s->graph_values);
-    free(s->execs);
     free(s->slots);
     hd_arena_destroy(s->kept_in);
     free(s);

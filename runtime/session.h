@@ -16,7 +16,8 @@ struct hd_slot {
     unsigned char *moved; /* room for all states */
     void *packed;         /* one value in arena form */
     hd_buffer **io;       /* per HOST step: a buffer for each input and output */
-    hd_buffer arena;      /* of the machine */
+    int core;             /* of the machine, that its programs run on */
+    hd_buffer arena;      /* there */
     hd_buffer *graph_io;  /* whole graph */
     struct hd_layer_counters *layers;
     uint64_t *step_ns; /* per step, of the last run */
@@ -28,27 +29,28 @@ struct hd_queue;
 struct hd_runner { /* an open device */
     const char *name;
     const struct hd_device_ops *ops;
-    hd_device *dev; /* NULL = not open */
+    hd_device *dev;  /* NULL = not open */
+    hd_exec **execs; /* per step; NULL = runs elsewhere */
     pthread_mutex_t lock;
 };
 
-enum { HD_RUNNERS = 8 };
+enum { HD_RUNNERS = 8, HD_CORES = 16 };
 
 struct hd_session {
     const hd_model *model;
-    struct hd_mem_options mem; /* as asked for */
-    char *names;               /* of the devices that were asked for */
+    struct hd_device_options opt; /* as asked for */
+    char *names;                  /* of the devices that were asked for */
     /* The machine, or the only device, is the first. Others run HOST steps: golden, where no device
      * that was named does */
     struct hd_runner runner[HD_RUNNERS];
     int n_runners;
-    int *runner_of; /* per step */
-    bool timed;     /* option of the devices: HOST steps are measured with warm caches */
-    bool whole_graph, in_place; /* an option of the devices, where it can be had */
+    struct hd_runner core[HD_CORES]; /* of the machine, beside runner[0]: core[i] is core i + 1 */
+    int n_cores;
+    int *runner_of;             /* per step */
+    bool whole_graph, in_place; /* in_place: an option of the devices, where it can be had */
     hd_exec *graph;             /* whole graph */
     int *graph_values;          /* ... and its io: values, inputs first */
     int n_graph_io;
-    hd_exec **execs; /* per step */
     struct hd_slot **slots;
     int n_slots;
     struct hd_slot *last;   /* of the last finished run */
@@ -61,7 +63,12 @@ struct hd_session {
 hd_status hd_check_arrays(hd_ctx *ctx, const hd_session *s, const void *const *inputs,
                           const void *const *outputs);
 
-hd_status hd_slot_open(hd_ctx *ctx, hd_session *s, struct hd_slot **out);
+hd_status hd_slot_open(hd_ctx *ctx, hd_session *s, int core, struct hd_slot **out);
+
+/* The device of a runner that a slot uses. */
+struct hd_runner *hd_slot_runner(hd_session *s, const struct hd_slot *t, int runner);
+/* Opens the machine's further cores, `most` in all; how many there are is s->n_cores + 1. */
+hd_status hd_session_cores(hd_ctx *ctx, hd_session *s, int most);
 
 /* ---- whole_graph.c: where the only device runs graphs */
 hd_status hd_whole_open(hd_ctx *ctx, hd_session *s);

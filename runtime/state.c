@@ -16,7 +16,7 @@ static size_t bytes_of(const hd_model *m, int value) {
 
 hd_status hd_slot_fetch(hd_ctx *ctx, hd_session *s, struct hd_slot *t, int value) {
     const struct hd_value_info *v = &s->model->values[value];
-    const struct hd_runner *r = &s->runner[0];
+    const struct hd_runner *r = hd_slot_runner(s, t, 0);
     TRY(r->ops->read(ctx, r->dev, t->arena, (size_t)v->arena_offset, t->packed,
                      hd_value_arena_bytes(v)));
     hd_value_unpack(v, t->packed, t->dense[value]);
@@ -106,7 +106,7 @@ static bool stays(const hd_session *s, int i) {
 
 static hd_status move_in_arena(hd_ctx *ctx, hd_session *s, struct hd_slot *t, int i) {
     const hd_model *m = s->model;
-    const struct hd_runner *r = &s->runner[0];
+    const struct hd_runner *r = hd_slot_runner(s, t, 0);
     const struct hd_value_info *in = &m->values[hd_state_in(m, i)],
                                *out = &m->values[hd_state_out(m, i)];
     t->in_arena[hd_state_in(m, i)] = true;

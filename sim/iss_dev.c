@@ -61,6 +61,7 @@ const struct hd_device_ops hd_device_iss = {
     .scheme = "iss",
     .doc = "fast simulator of the machine: results and cycles of the RTL",
     .sections = HD_RUNS_PROG,
+    .cores = true,
     .open = open_iss,
     .close = hd_mach_close,
     .alloc = hd_mach_alloc,

@@ -99,6 +99,10 @@ hd_status hd_mach_open(hd_ctx *ctx, const struct hd_mach_backend *backend,
     return s;
 }
 
+void *hd_mach_self(hd_device *d) {
+    return d->self;
+}
+
 static hd_status block_alloc(hd_ctx *ctx, hd_device *d, size_t bytes, struct hd_mach_block *out) {
     const struct hd_mach_memory *memory = d->backend->memory;
     *out = (struct hd_mach_block){.bytes = bytes};

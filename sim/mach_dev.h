@@ -69,6 +69,7 @@ hd_status hd_mach_mem_config(hd_ctx *ctx, const char *scheme, const struct hd_de
 
 hd_status hd_mach_open(hd_ctx *ctx, const struct hd_mach_backend *backend,
                        const struct hd_device_options *opt, hd_device **out);
+void *hd_mach_self(hd_device *d); /* what create gave */
 void hd_mach_close(hd_device *d);
 hd_status hd_mach_alloc(hd_ctx *ctx, hd_device *d, size_t bytes, hd_buffer *out);
 void hd_mach_free(hd_device *d, hd_buffer b);

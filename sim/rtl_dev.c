@@ -133,6 +133,7 @@ const struct hd_device_ops hd_device_rtl = {
     .scheme = "rtl",
     .doc = "cycle-exact simulation of the hardware (Verilator)",
     .sections = HD_RUNS_PROG,
+    .cores = true,
     .probe = probe,
     .open = open_rtl,
     .close = hd_mach_close,

@@ -268,6 +268,7 @@ void destroy(hd_rtl *m) {
                                         std::to_string(n++) + ".dat")
                                            .c_str());
 #endif
+    Verilated::threadContextp(m->context.get()); /* the model ends in it, not in another model's */
     delete m;
 }
 

@@ -15,8 +15,8 @@ struct hd_area_module {
     struct hd_area of; /* all its copies together */
 };
 
-/* Of the whole machine, all its cores. parts: room for HD_AREA_MODULES, or NULL; *out_n of them, with what is in
- * each module but not in modules inside it. */
+/* Of the whole machine, all its cores. parts: room for HD_AREA_MODULES, or NULL; *out_n of them,
+ * with what is in each module but not in modules inside it. */
 struct hd_area hd_area_of(const struct hd_machine *m, struct hd_area_module *parts, int *out_n);
 
 #endif

@@ -60,8 +60,8 @@ static hd_status read_board(struct hd_cmd *c, hd_arena *a, const char *path, str
     void *data;
     size_t bytes;
     int n = 0;
-    struct key keys[64] = {{"lut", &b->has.lut},   {"ff", &b->has.ff},     {"dsp", &b->has.dsp},
-                           {"bram", &b->has.bram}, {"uram", &b->has.uram}, {"gbs", &b->gbs},
+    struct key keys[64] = {{"lut", &b->has.lut},    {"ff", &b->has.ff},     {"dsp", &b->has.dsp},
+                           {"bram", &b->has.bram},  {"uram", &b->has.uram}, {"gbs", &b->gbs},
                            {"gbs_all", &b->gbs_all}};
     enum { OWN = 7 };
     for (n = OWN; n - OWN < hd_n_coefficients; n++)
@@ -88,9 +88,7 @@ static hd_status read_board(struct hd_cmd *c, hd_arena *a, const char *path, str
 static hd_status find_board(struct hd_cmd *c, hd_arena *a, struct hd_board *out) {
     const double none = INFINITY;
     const char *name = c->opt.explore.board, *list = "";
-    *out = (struct hd_board){.has = {none, none, none, none, none},
-                              .gbs = none,
-                              .gbs_all = none};
+    *out = (struct hd_board){.has = {none, none, none, none, none}, .gbs = none, .gbs_all = none};
     for (int i = 0; name && i < BOARDS; i++) {
         list = hd_sprintf(a, "%s%s%s", list, i ? ", " : "", boards[i].name);
         if (!strcmp(boards[i].name, name)) *out = boards[i];
@@ -105,13 +103,12 @@ static hd_status find_board(struct hd_cmd *c, hd_arena *a, struct hd_board *out)
 static hd_status read_limits(struct hd_cmd *c, hd_arena *a, struct hd_limits *l) {
     double all = 0; /* 0: not said */
     const double ports = isfinite(l->gbs) ? l->gbs_all / l->gbs : INFINITY;
-    const struct key keys[] = {{"lut", &l->most.lut},       {"ff", &l->most.ff},
-                               {"dsp", &l->most.dsp},       {"bram", &l->most.bram},
-                               {"uram", &l->most.uram},     {"gbs", &l->gbs},
-                               {"gbs_all", &all},           {"fps", &l->fps},
-                               {"joule", &l->joule},        {"ms", &l->ms},
-                               {"within", &l->within},      {"machines", &l->machines},
-                               {"seconds", &l->seconds}};
+    const struct key keys[] = {
+        {"lut", &l->most.lut},   {"ff", &l->most.ff},     {"dsp", &l->most.dsp},
+        {"bram", &l->most.bram}, {"uram", &l->most.uram}, {"gbs", &l->gbs},
+        {"gbs_all", &all},       {"fps", &l->fps},        {"joule", &l->joule},
+        {"ms", &l->ms},          {"within", &l->within},  {"machines", &l->machines},
+        {"seconds", &l->seconds}};
     for (int i = 0; i < c->opt.explore.limits.n; i++)
         TRY(set_key(c, a, "--limit", c->opt.explore.limits.text[i], keys,
                     sizeof keys / sizeof *keys, &l->gbs_times));

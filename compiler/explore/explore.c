@@ -125,8 +125,8 @@ static void print_bandwidth(const struct hd_answer *x, FILE *out) {
     const struct hd_point *now = best_with(x, 1), *then = best_with(x, times);
     if (!now || !then) return;
     double before = hd_point_interval(now, x->nets), after = hd_point_interval(then, x->nets);
-    fprintf(out, "%g GB/s: %.4g fps with %.0f LUT; %g GB/s: %.4g fps with %.0f LUT, %+.1f %%\n", gbs,
-            1 / before, now->area.lut, gbs * times, 1 / after, then->area.lut,
+    fprintf(out, "%g GB/s: %.4g fps with %.0f LUT; %g GB/s: %.4g fps with %.0f LUT, %+.1f %%\n",
+            gbs, 1 / before, now->area.lut, gbs * times, 1 / after, then->area.lut,
             100 * (before / after - 1));
 }
 

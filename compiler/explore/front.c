@@ -123,8 +123,7 @@ bool hd_front_beats(const struct hd_space *s, const struct hd_point *p, const st
     double best[HD_EXPLORE_OBJECTIVES], slack = 1 - g->limits.within;
     double interval = p->least / p->m.cores;
     double joules = hd_joules(&g->board.energy, &nothing, &p->area, interval);
-    for (int k = 0; k < g->n; k++)
-        best[k] = objective(p, g->by[k], p->least, interval, joules);
+    for (int k = 0; k < g->n; k++) best[k] = objective(p, g->by[k], p->least, interval, joules);
     for (size_t i = 0; i < s->n_front; i++) {
         const struct hd_point *q = s->front[i];
         bool all = true, some = false;

@@ -57,7 +57,10 @@ struct hd_device_options {
     bool functional;  /* iss: results without time, sooner */
     bool no_fallback; /* opencl, cuda: a node that would run on the host is an error */
     enum hd_precision precision; /* cuda: of float products */
-    const char *db; /* cpu: file of schedules that were measured (heddle tune); NULL = none */
+    int core;                    /* devices of several cores: which, from 0 */
+    hd_device *beside; /* ... of a core but the first: the device of that one, which is closed after
+                        * this one */
+    const char *db;    /* cpu: file of schedules that were measured (heddle tune); NULL = none */
     const struct hd_probe *probe; /* NULL = none; outlives the device. Simulators call it */
     const struct hd_wave *wave;   /* NULL = none; the same. Device rtl alone */
     const struct hd_made *made;   /* NULL = none; the same. Device cpu alone */
@@ -126,6 +129,7 @@ struct hd_device_ops {
     const char *scheme, *doc;
     uint32_t sections; /* HD_RUNS_* */
     bool is_board;     /* processes must not run on it at the same time */
+    bool cores;        /* opens each core of a machine that has several; else it is the first */
     /* (opt) fills *out without opening; NULL = always available */
     hd_status (*probe)(hd_ctx *, const struct hd_device_options *, struct hd_device_info *out);
     hd_status (*open)(hd_ctx *, const struct hd_device_options *, hd_device **out);

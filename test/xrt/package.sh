@@ -17,6 +17,9 @@ for b in u250:tiny u280:base u55c:big u250:base; do
     else bad "$machine for $board"; fi
 done
 make --no-print-directory -s kernel-files PLATFORM=u250 MACHINE_ARGS="base clock_mhz=123" > "$W/log" 2>&1
+if ! with xclbin PLATFORM=u250 MACHINE_ARGS="tiny cores=3" ||
+    [ "$(sed -n 's/^sp=.*://p' build/xrt/tiny+cores=3/link_u250.cfg | sort -u | wc -l)" != 3 ]
+then bad "three cores are not linked, each to a bank of its own"; fi
 grep -qx kernel_frequency=123 "build/xrt/base+clock_mhz=123/link_u250.cfg" || bad "the link does not ask for the machine's clock"
 
 # The top is Verilog 2005, has every port of hd_top, and fits each machine; with and without marks for an ILA.
