@@ -108,7 +108,7 @@ uint64_t hd_prices_of(const struct hd_lowering *lo, const char *layers) {
     struct hd_machine m = *lo->m;
     const int64_t asked[2] = {lo->opt->latency_hiding, hd_compile_latency(lo->opt)};
     memset(m.name, 0, sizeof m.name);
-    m.wm_bytes = m.pm_bytes = m.clock_mhz = m.functions = 0;
+    m.wm_bytes = m.pm_bytes = m.clock_mhz = m.cores = m.functions = 0;
     layers += strcspn(layers, "\n"); /* behind the name of the machine */
     return mix(mix(mix(0, &m, sizeof m), asked, sizeof asked), layers, strlen(layers));
 }

@@ -193,7 +193,10 @@ static double advise_parameters(struct hd_cmd *c, hd_arena *a, const struct hd_n
     struct hd_point *points = hd_new_array(a, struct hd_point, (size_t)hd_n_machine_params + 2);
     struct hd_point **order = hd_new_array(a, struct hd_point *, (size_t)hd_n_machine_params + 2);
     size_t n = neighbours(c, m, points);
-    for (size_t i = 0; i < n; i++) order[i] = &points[i];
+    for (size_t i = 0; i < n; i++) {
+        points[i].net = hd_new_array(a, struct hd_priced, (size_t)nets->n);
+        order[i] = &points[i];
+    }
     struct hd_work_list w = {.c = c,
                              .nets = nets,
                              .jobs = c->opt.explore.jobs ? c->opt.explore.jobs : 2,

@@ -68,7 +68,7 @@ struct hd_point {
     bool confirmed;                             /* it, or another of its `first`, is, or will be */
     const char *why;                            /* it does not count; NULL = it does */
     double least, value[HD_EXPLORE_OBJECTIVES]; /* seconds that it cannot beat; objectives */
-    struct hd_priced net[HD_EXPLORE_NETS];
+    struct hd_priced *net;                      /* prices, of each network; shared with `first` */
 };
 struct hd_space {
     struct hd_point *at;

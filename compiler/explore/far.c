@@ -32,6 +32,7 @@ struct answer {
 struct hd_far {
     hd_ctx *ctx;
     hd_ranks *ranks;
+    int nets;
     struct hd_point **at; /* of each slot what it is at; NULL = it is free */
     size_t slots, per_rank, busy;
     hd_status failed; /* of a message; its text is in ctx */
@@ -56,8 +57,11 @@ hd_status hd_far_open(struct hd_cmd *c, hd_arena *a, hd_ranks *ranks, const stru
     }
     struct hd_far *f = hd_new(a, struct hd_far);
     size_t jobs = (size_t)c->opt.explore.jobs;
-    *f = (struct hd_far){
-        .ctx = c->ctx, .ranks = ranks, .slots = (size_t)(n - 1) * jobs, .per_rank = jobs};
+    *f = (struct hd_far){.ctx = c->ctx,
+                         .ranks = ranks,
+                         .nets = nets->n,
+                         .slots = (size_t)(n - 1) * jobs,
+                         .per_rank = jobs};
     f->at = hd_new_array(a, struct hd_point *, f->slots);
     memset(f->at, 0, f->slots * sizeof *f->at);
     *out = f;
@@ -94,7 +98,7 @@ struct hd_point *hd_far_take(struct hd_far *f) {
     if (f->failed != HD_OK || bytes != sizeof got || got.slot >= f->slots || !f->at[got.slot])
         return NULL;
     struct hd_point *p = f->at[got.slot];
-    memcpy(p->net, got.net, sizeof p->net);
+    memcpy(p->net, got.net, (size_t)f->nets * sizeof *p->net);
     p->priced = true;
     f->at[got.slot] = NULL;
     f->busy--;
@@ -119,6 +123,7 @@ struct served {
 struct far_point { /* a machine that rank 0 sent */
     struct hd_point p;
     uint64_t slot;
+    struct hd_priced net[HD_EXPLORE_NETS];
 };
 
 static hd_status next_message(struct served *s, void *out, size_t bytes) {
@@ -147,7 +152,7 @@ static struct hd_point *next_task(void *user, bool *more) {
     if (!is || s->over) return NULL;
     struct far_point *f = calloc(1, sizeof *f);
     HD_MEMORY(f);
-    f->slot = t.slot, f->p.m = t.m;
+    f->slot = t.slot, f->p.m = t.m, f->p.net = f->net;
     return &f->p;
 }
 
@@ -155,7 +160,7 @@ static void send_answer(void *user, struct hd_point *p) {
     struct served *s = user;
     struct far_point *f = (struct far_point *)p;
     struct answer out = {.slot = f->slot};
-    memcpy(out.net, p->net, sizeof out.net);
+    memcpy(out.net, f->net, sizeof out.net);
     if (s->status == HD_OK) s->status = hd_ranks_send(s->c->ctx, s->ranks, 0, &out, sizeof out);
     free(f);
 }

@@ -9,7 +9,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "compiler/explore/explore.h"
 
@@ -115,7 +114,6 @@ struct hd_schedule *hd_schedule_make(hd_arena *a, struct hd_space *space,
 /* A price of the round is known: it decides the next one. */
 static void count(struct hd_schedule *s, struct hd_point *first) {
     for (struct hd_point *p = first; p < space_end(s) && p->first == first; p++) {
-        if (p != first) memcpy(p->net, first->net, sizeof p->net);
         p->priced = true;
         if (p->why) continue; /* with so many cores it is over a limit */
         p->in_round = true;

@@ -71,13 +71,11 @@ static hd_status make_axes(struct hd_cmd *c, hd_arena *a, bool wide, struct axis
     return HD_OK;
 }
 
-/* Combination i of the axes, cores first; false: no machine. */
+/* Combination i of the axes; false: no machine. */
 static bool combine(struct hd_cmd *c, const struct hd_machine *from, const struct axis *axes,
                     size_t i, struct hd_machine *out) {
-    const int cores = param_index("cores", strlen("cores"));
     *out = *from;
-    for (int k = 0; k < hd_n_machine_params; k++) {
-        int p = (cores + k) % hd_n_machine_params;
+    for (int p = 0; p < hd_n_machine_params; p++) {
         size_t n = (size_t)axes[p].n;
         if (!n) continue;
         struct hd_machine m = *out;
@@ -92,13 +90,25 @@ static bool combine(struct hd_cmd *c, const struct hd_machine *from, const struc
     return legal;
 }
 
-static bool same_core(const struct hd_machine *a, const struct hd_machine *b) {
-    return hd_machine_hash(a) == hd_machine_hash(b) && a->clock_mhz == b->clock_mhz;
+/* A machine with each number of cores. */
+static hd_status add_points(struct hd_cmd *c, hd_arena *a, const struct hd_machine *m,
+                            const struct axis *cores, struct hd_space *out) {
+    struct hd_point *first = &out->at[out->n];
+    struct hd_priced *net = hd_new_array(a, struct hd_priced, (size_t)c->n_args);
+    out->n_prices++;
+    for (int i = 0; i < (cores->n ? cores->n : 1); i++) {
+        struct hd_point *p = &out->at[out->n++];
+        *p = (struct hd_point){.m = *m, .first = first, .net = net};
+        if (cores->n) TRY(hd_machine_set(c->ctx, &p->m, cores->values[i]));
+        memcpy(p->m.name, m->name, sizeof m->name);
+        p->area = hd_area_of(&p->m, NULL, NULL);
+    }
+    return HD_OK;
 }
 
 hd_status hd_space_make(struct hd_cmd *c, hd_arena *a, bool wide, struct hd_space *out) {
-    struct axis axes[PARAMS] = {{{0}, 0}};
-    struct hd_machine from;
+    struct axis axes[PARAMS] = {{{0}, 0}}, cores;
+    struct hd_machine from, m;
     size_t n = 1;
     HD_ASSERT(hd_n_machine_params <= PARAMS);
     TRY(hd_machine_load(c->ctx, c->opt.machine ? c->opt.machine : "base", &from));
@@ -112,16 +122,13 @@ hd_status hd_space_make(struct hd_cmd *c, hd_arena *a, bool wide, struct hd_spac
     }
     *out = (struct hd_space){.at = hd_new_array(a, struct hd_point, n),
                              .front = hd_new_array(a, struct hd_point *, n)};
-    for (size_t i = 0; i < n; i++) {
-        struct hd_point *p = &out->at[out->n];
-        if (!combine(c, &from, axes, i, &p->m)) {
+    struct axis *last = &axes[param_index("cores", strlen("cores"))];
+    cores = *last, last->n = 0;
+    for (size_t i = 0; i < n / (size_t)(cores.n ? cores.n : 1); i++) {
+        if (combine(c, &from, axes, i, &m))
+            TRY(add_points(c, a, &m, &cores, out));
+        else
             out->illegal++;
-            continue;
-        }
-        p->area = hd_area_of(&p->m, NULL, NULL);
-        p->first = out->n && same_core(&p[-1].m, &p->m) ? p[-1].first : p;
-        out->n_prices += p->first == p;
-        out->n++;
     }
     if (out->n) return HD_OK;
     return hd_fail(c->ctx, HD_INVALID,

@@ -137,6 +137,13 @@ def check_files(answer):
         wrong = run("explore", f"{weight}*test/models/digits", "--set", "k=8", "-o", f"{WORK}/x", code=1)
         if f"the weight is '{weight}'" not in wrong.stderr:
             fail(f"weight {weight}: {wrong.stderr}")
+    for board, most in (("kv260", 1), ("u250", 4)):  # 16 GB/s of a port at 253 MHz, of 19 and 77
+        run("explore", "test/models/digits", "--board", board, "--set", "axi_bits=512", "--set", "k=8", "--set", "n=8",
+            *(f for k in ("xm_bytes=32768", "wm_bytes=65536", "am_bytes=32768", "pm_bytes=16384", "vx_cycles=1", "functions=0", "cores=1,2,4,8")
+              for f in ("--set", k)), "-o", f"{WORK}/{board}", "--confirm", "none")
+        got = max(p["cores"] for p in json.load(open(f"{WORK}/{board}/front.json"))["points"])
+        if got != most:
+            fail(f"{board}: up to {got} cores of a port of 512 bits, want {most}")
     none = run("explore", "test/models/digits", "--set", "k=8", "-o", f"{WORK}/x", "--limit", "fps=1e12")
     if "no machine keeps all limits" not in none.stdout:
         fail(f"an empty front has no advice: {none.stdout}")

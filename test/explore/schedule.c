@@ -176,7 +176,8 @@ static uint32_t search(struct simulated *s, size_t rows, size_t ranks) {
     double counted = 0;
     size_t front = 0;
     for (size_t i = 0; i < space.n; i++) {
-        if (space.at[i].in_round && space.at[i].first == &space.at[i]) counted += line_of(s, &space.at[i])->us * 1e-6;
+        if (space.at[i].in_round && space.at[i].first == &space.at[i])
+            counted += line_of(s, &space.at[i])->us * 1e-6;
         if (!space.at[i].in_front) continue;
         hash = hd_hash(hash, space.at[i].value, (size_t)goal.n * sizeof space.at[i].value[0]);
         front++;

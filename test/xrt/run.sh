@@ -91,6 +91,13 @@ for t in test/golden/iss/*.t; do
 done
 ok "$n programs of test/golden/iss, the same on iss and xrt"
 
+# three cores: each is a compute unit, and runs of a queue are on all of them
+for d in iss rtl; do
+    check "12 runs on 3 cores, each with the outputs of the first, $d" env HEDDLE_EMU_DEVICE=$d "$H" run "$D" --device xrt --set cores=3 --repeat 12
+done
+check "12 runs on 3 cores, started as runs of XRT" env HEDDLE_EMU_DEVICE=iss HEDDLE_XRT_START=run "$H" run "$D" --device xrt --set cores=3 --repeat 12
+check "one of 2 cores, OpenCL" env LD_PRELOAD="$B/test/xrt/nosleep.so" HEDDLE_EMU_DEVICE=iss "$H" run "$D" --device xrt-opencl --set cores=2 --repeat 4
+
 # two processes at once
 alone 100 "$H" run "$D" --device xrt --repeat 20 > "$W/two" 2>&1 & other=$!
 check "two processes at once" "$H" run "$D" --device xrt --repeat 20

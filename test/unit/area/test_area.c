@@ -33,6 +33,21 @@ static void test_modules(void **state) {
     }
 }
 
+/* Cores are copies: three of them are three times the machine, module by module. */
+static void test_cores(void **state) {
+    (void)state;
+    struct hd_area_module one[HD_AREA_MODULES], all[HD_AREA_MODULES];
+    struct hd_machine m = base();
+    int n, n_all;
+    struct hd_area x = hd_area_of(&m, one, &n), y;
+    m.cores = 3;
+    y = hd_area_of(&m, all, &n_all);
+    assert_int_equal(n, n_all);
+    for (int k = 0; k < n; k++) assert_true(all[k].of.lut == 3 * one[k].of.lut);
+    assert_true(y.lut == 3 * x.lut && y.ff == 3 * x.ff && y.dsp == 3 * x.dsp);
+    assert_true(y.bram == 3 * x.bram && y.uram == 3 * x.uram);
+}
+
 /* The array has a DSP for two products; each lane of VX has its own. */
 static void test_dsp(void **state) {
     (void)state;
@@ -95,7 +110,8 @@ static void test_joules(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modules), cmocka_unit_test(test_dsp), cmocka_unit_test(test_memories),
+        cmocka_unit_test(test_modules), cmocka_unit_test(test_cores),
+        cmocka_unit_test(test_dsp),     cmocka_unit_test(test_memories),
         cmocka_unit_test(test_budgets), cmocka_unit_test(test_joules)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,6 +44,29 @@ static void round_trip(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* A compute unit for each core: registers of its own, the same bank. */
+static void cores(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_arena *a = hd_arena_create();
+    struct hd_machine m = hd_machines[0];
+    struct hd_buf b = {0};
+    struct hd_xclbin x;
+    m.cores = 3;
+    hd_xclbin_emulation(&m, NULL, 0, &b);
+    assert_int_equal(hd_xclbin_parse(ctx, a, b.data, b.n, "test", &x), HD_OK);
+    assert_int_equal(x.n_ips, 3);
+    assert_string_equal(x.ips[2].name, "hd_kernel:hd_kernel_3");
+    assert_int_equal(x.ips[2].base, HD_EMU_CU_BASE + 2 * HD_EMU_CU_STRIDE);
+    assert_int_equal(x.ips[2].properties, 1 | 2 << 1); /* interrupt 2, ap_ctrl_hs */
+    assert_int_equal(x.n_links, 6);
+    assert_int_equal(x.links[5].ip, 2);
+    assert_int_equal(x.links[5].arg, 1);
+    hd_buf_free(&b);
+    hd_arena_destroy(a);
+    hd_ctx_destroy(ctx);
+}
+
 /* No prefix and no changed byte of the headers reads outside the file (asan) or is taken whole. */
 static void damaged(void **state) {
     (void)state;
@@ -73,6 +96,7 @@ static void damaged(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip), cmocka_unit_test(damaged)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip), cmocka_unit_test(cores),
+                                       cmocka_unit_test(damaged)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
