@@ -256,7 +256,8 @@ void hd_print_run(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out) {
                 hd_machine_clock_note(&m->machine),
                 (double)r->counters.cycles / (1000.0 * m->machine.clock_mhz));
         if (m->machine.cores > 1)
-            fprintf(out, "%u cores, each at a run of its own: at most %.4g runs/s\n", m->machine.cores,
+            fprintf(out, "%u cores, each at a run of its own: at most %.4g runs/s\n",
+                    m->machine.cores,
                     1e6 * m->machine.clock_mhz * m->machine.cores / (double)r->counters.cycles);
         print_host(c, r, out);
     } else {
