@@ -221,10 +221,13 @@ static hd_status open_core(hd_ctx *ctx, hd_session *s) {
     opt.name = s->runner[0].name;
     opt.core = s->n_cores + 1;
     opt.beside = s->runner[0].dev;
-    TRY(open_device(ctx, s, &opt, r, &s->n_cores));
-    for (int i = 0; i < m->n_steps; i++)
-        if (m->steps[i].kind == HD_STEP_PROG) TRY(r->ops->load(ctx, r->dev, m, i, &r->execs[i]));
-    return HD_OK;
+    int opened = 0;
+    hd_status ok = open_device(ctx, s, &opt, r, &opened);
+    for (int i = 0; i < m->n_steps && ok == HD_OK; i++)
+        if (m->steps[i].kind == HD_STEP_PROG) ok = r->ops->load(ctx, r->dev, m, i, &r->execs[i]);
+    s->n_cores += ok == HD_OK;
+    if (ok != HD_OK && opened) close_runner(m, r);
+    return ok;
 }
 
 /* A probe is told of one machine's run at a time. */

@@ -192,6 +192,33 @@ static void sessions_in_turn(void **state) {
     hd_model_destroy(m[1]);
 }
 
+/* Requests on the cores of a machine, which close in any order; devices of one core, too. */
+static void queue_on_cores(void **state) {
+    struct world *w = need(state);
+    enum { CORES = 3, REQUESTS = 7 };
+    struct hd_device_options opt = w->opt;
+    hd_model *m = compile(w, "base", true, false);
+    hd_session *s, *golden;
+    float x[REQUESTS][PIXELS], y[REQUESTS][CLASSES], want[CLASSES];
+    uint64_t request[REQUESTS];
+    opt.machine.cores = CORES;
+    OK(w, hd_session_open(w->ctx, m, w->name, &opt, &s));
+    OK(w, hd_session_open(w->ctx, m, "golden", NULL, &golden));
+    OK(w, hd_session_queue(w->ctx, s, REQUESTS));
+    for (int i = 0; i < REQUESTS; i++) {
+        image(x[i], i);
+        OK(w, hd_session_submit(w->ctx, s, (const void *[]){x[i]}, (void *[]){y[i]}, &request[i]));
+    }
+    for (int i = 0; i < REQUESTS; i++) {
+        OK(w, hd_session_wait(w->ctx, s, request[i], UINT64_MAX));
+        run(w, golden, i, want);
+        assert_memory_equal(y[i], want, sizeof want);
+    }
+    hd_session_close(s);
+    hd_session_close(golden);
+    hd_model_destroy(m);
+}
+
 /* ---- one device, by its own calls ---- */
 
 struct loaded { /* the one program of a model, on a device */
@@ -463,6 +490,7 @@ static int test_one(const char *name) {
         cmocka_unit_test_prestate(wrong_machine, &w),
         cmocka_unit_test_prestate(same_as_golden_twice, &w),
         cmocka_unit_test_prestate(sessions_in_turn, &w),
+        cmocka_unit_test_prestate(queue_on_cores, &w),
         cmocka_unit_test_prestate(two_models_on_one_device, &w),
         cmocka_unit_test_prestate(timeout, &w),
         cmocka_unit_test_prestate(close_with_work_in_flight, &w),
