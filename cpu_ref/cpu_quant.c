@@ -454,6 +454,10 @@ hd_status hd_cpu_int8(struct hd_cpu_plan *p, int node, bool *out_taken) {
         return hd_cpu_q_rows(p, node, out_taken);
     case HD_IR_qconvtranspose:
         return hd_cpu_q_phases(p, node, out_taken);
+    case HD_IR_qlstm:
+    case HD_IR_qgru:
+    case HD_IR_qrnn:
+        return hd_cpu_q_recurrent(p, node, out_taken);
     case HD_IR_qmaxpool:
     case HD_IR_qavgpool:
     case HD_IR_qmean:

@@ -1,5 +1,5 @@
-/* What the step makers of integer operations share: cpu_quant.c, cpu_quant_rows.c and
- * cpu_quant_phases.c. */
+/* What the step makers of integer operations share: cpu_quant.c, cpu_quant_rows.c,
+ * cpu_quant_phases.c, cpu_quant_rnn.c. */
 #ifndef HD_CPU_REF_CPU_QUANT_H
 #define HD_CPU_REF_CPU_QUANT_H
 
@@ -36,5 +36,6 @@ bool hd_cpu_q_conv(struct hd_cpu_plan *p, const struct hd_node *n, struct hd_q_c
 /* Step makers behind hd_cpu_int8. */
 hd_status hd_cpu_q_rows(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_q_phases(struct hd_cpu_plan *p, int node, bool *out_taken);
+hd_status hd_cpu_q_recurrent(struct hd_cpu_plan *p, int node, bool *out_taken);
 
 #endif

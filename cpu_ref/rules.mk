@@ -8,6 +8,7 @@ FLAGS_cpu_ref/cpu_int8_depth.c := -O3 -mavx2 -mfma
 FLAGS_cpu_ref/cpu_int8_pack.c := -O3 -mavx2 -mfma
 FLAGS_cpu_ref/cpu_int8_rows.c := -O3 -mavx2 -mfma
 FLAGS_cpu_ref/cpu_int8_matmul.c := -O3 -mavx2 -mfma
+FLAGS_cpu_ref/cpu_int8_rnn.c := -O3 -mavx2 -mfma
 FLAGS_cpu_ref/cpu_int8_dot16.c := -O3 -mavx512f -mavx512bw -mavx512vl -mavx512vnni
 FLAGS_cpu_ref/cpu_int8_dot8.c  := -O3 -mavx2 -mfma -mavxvnni
 FLAGS_cpu_ref/cpu_reduce.c   := -O3

@@ -31,3 +31,7 @@ float hd_fn(enum hd_fn fn, float x) {
     memcpy(&x, &bits, sizeof x);
     return x;
 }
+
+const int32_t *hd_fn_tanh_rows(void) {
+    return &rows[AT_tanh].c0;
+}

@@ -22,5 +22,7 @@ enum hd_fn {
 /* Bits of fn(x) for the bits of x; HD_FN_NONE gives x. */
 uint32_t hd_fn_bits(enum hd_fn fn, uint32_t x);
 float hd_fn(enum hd_fn fn, float x);
+/* Three numbers of each row that tanh and sigmoid look up, for vectors that do the same. */
+const int32_t *hd_fn_tanh_rows(void);
 
 #endif

@@ -14,6 +14,8 @@
 
 #include "cpu_ref/cpu_int8.h"
 #include "cpu_ref/cpu_int8_pack.h"
+#include "cpu_ref/cpu_int8_rnn.h"
+#include "runtime/base/fn.h"
 #include "runtime/base/num.h"
 #include "runtime/base/parallel.h"
 
@@ -286,10 +288,31 @@ static void packing(void **unused) {
     }
 }
 
+/* tanh and sigmoid in vectors: a million of all arguments, of every exponent, and NaN. */
+static void functions(void **unused) {
+    (void)unused;
+    enum { STEP = 4099 };
+    float x[8], y[8];
+    if (!hd_q_available()) skip();
+    for (uint64_t at = 0; at < UINT64_C(1) << 32; at += 8 * STEP)
+        for (int sigmoid = 0; sigmoid < 2; sigmoid++) {
+            for (int i = 0; i < 8; i++)
+                memcpy(&x[i], &(uint32_t){(uint32_t)at + (uint32_t)i * STEP}, sizeof *x);
+            hd_q_fn_run(sigmoid, x, y, 8);
+            for (int i = 0; i < 8; i++) {
+                uint32_t bits[2];
+                memcpy(&bits[0], &x[i], sizeof *x), memcpy(&bits[1], &y[i], sizeof *y);
+                assert_int_equal(bits[1],
+                                 hd_fn_bits(sigmoid ? HD_FN_SIGMOID : HD_FN_TANH, bits[0]));
+            }
+        }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolutions), cmocka_unit_test(convolutions_of_8),
-        cmocka_unit_test(convolutions_of_16), cmocka_unit_test(packing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(functions), cmocka_unit_test(convolutions),
+                                       cmocka_unit_test(convolutions_of_8),
+                                       cmocka_unit_test(convolutions_of_16),
+                                       cmocka_unit_test(packing)};
     return cmocka_run_group_tests_name("int8", tests, NULL, NULL);
 }
 
