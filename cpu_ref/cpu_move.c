@@ -363,6 +363,35 @@ static hd_status plan_resize(struct hd_cpu_plan *p, int node, bool *out_taken) {
     return HD_OK;
 }
 
+/* Indexes that ascend or descend by one step, as one does: a strided copy, or a view. */
+static hd_status plan_gather(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    enum { MOST = 256 };
+    const struct hd_node *n = &p->g->nodes[node];
+    const struct hd_tensor *x = tensor(p, n->in[0]), *y = tensor(p, n->out[0]);
+    int64_t axis = hd_attr_int(n, "axis", 0), index[MOST], stride[HD_MAX_RANK], outer = 1;
+    int count = hd_cpu_const_ints(p, n->in[1], index, MOST), in;
+    if (axis < 0) axis += x->rank;
+    bool even = count > 0 && hd_tensor_elems(y) > 0;
+    for (int i = 0; even && i < count; i++) {
+        even = index[i] >= -x->dim[axis] && index[i] < x->dim[axis];
+        if (index[i] < 0) index[i] += x->dim[axis];
+        if (i > 1) even = even && index[i] - index[i - 1] == index[1] - index[0];
+    }
+    if (!even) return hd_cpu_gather(p, node, out_taken);
+    row_major(x, stride);
+    for (int64_t d = 0; d < axis; d++) outer *= x->dim[d];
+    int64_t inner = stride[axis], step = count > 1 ? index[1] - index[0] : 1;
+    struct hd_copy k = {.rank = 3,
+                        .size = (int)hd_dtype_bytes(x->dtype),
+                        .dim = {outer, count, inner},
+                        .dst = {count * inner, inner, 1},
+                        .src = {x->dim[axis] * inner, step * inner, 1}};
+    TRY(hd_cpu_need(p, n->in[0], hd_cpu_dense, &in));
+    plan_copy(p, node, in, n->out[0], &k, (size_t)(index[0] * inner * k.size));
+    *out_taken = true;
+    return HD_OK;
+}
+
 hd_status hd_cpu_move(struct hd_cpu_plan *p, int node, bool *out_taken) {
     switch (p->g->nodes[node].op) {
     case HD_IR_identity:
@@ -387,6 +416,11 @@ hd_status hd_cpu_move(struct hd_cpu_plan *p, int node, bool *out_taken) {
         return plan_pad(p, node, out_taken);
     case HD_IR_resize:
         return plan_resize(p, node, out_taken);
+    case HD_IR_gather:
+        return plan_gather(p, node, out_taken);
+    case HD_IR_gathernd:
+    case HD_IR_scatternd:
+        return hd_cpu_gather(p, node, out_taken);
     default:
         return HD_OK;
     }

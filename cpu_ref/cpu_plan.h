@@ -153,6 +153,7 @@ hd_status hd_cpu_int8(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_dynamic(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_dnnl(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_move(struct hd_cpu_plan *p, int node, bool *out_taken);
+hd_status hd_cpu_gather(struct hd_cpu_plan *p, int node, bool *out_taken); /* cpu_move.c asks it */
 hd_status hd_cpu_recurrent(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_loops(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_reduce(struct hd_cpu_plan *p, int node, bool *out_taken);
