@@ -37,14 +37,16 @@ int64_t hd_estimate_step(struct hd_lowering *lo, size_t first, size_t end, int64
 struct hd_price {
     int64_t cycles;          /* not 0; < 0: more than -cycles */
     uint32_t wm, pm;         /* words that were taken of them */
+    uint32_t ops;            /* operations */
     bool wm_round, pm_round; /* its ring came round: the size counts */
 };
 uint64_t hd_price_key(const struct hd_lowering *lo, size_t first, size_t end);
 /* Of layers [first, end) around a chain: the same for windows that are alike, as in blocks that
  * repeat. What constants hold and where tensors lie in DRAM moves a cycle, not a choice. */
 uint64_t hd_window_key(const struct hd_lowering *lo, size_t first, size_t chain, size_t end);
+/* cycles: INT64_MAX for more than `most`. */
 bool hd_price_memo_get(const struct hd_price_memo *m, uint64_t key, const struct hd_machine *on,
-                       int64_t most, int64_t *out);
+                       int64_t most, struct hd_price *out);
 void hd_price_memo_put(struct hd_price_memo *m, uint64_t key, const struct hd_machine *on,
                        struct hd_price price);
 /* The part of keys that one search does not change: its layers, as text, options, the machine. */

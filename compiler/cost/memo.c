@@ -3,7 +3,8 @@
  * layers, their tilings, the places of their tensors, the machine. Sizes of WM and PM are left out:
  * they only say when a ring begins anew. What came round no ring is the same in any memory that is
  * as large as what it took; so an entry has that. Functions of VX say which layers there are, and
- * nothing else.
+ * nothing else. An entry has the number of operations, too: the search goes by it, so a price that
+ * was kept has to tell it as one that is found does.
  *
  * The table is shared by the threads of a search, and by processes that were forked since or have
  * its file. It has no lock: an entry is believed only if its words agree, and a lost one costs an
@@ -19,7 +20,8 @@
 #include "compiler/cost/cost.h"
 #include "runtime/base/memory.h"
 
-enum { TRIES = 8 }; /* entries that a key may lie in */
+enum { TRIES = 8 };                            /* entries that a key may lie in */
+enum { PM_AT = 28, WM_AT = 44, PM_BITS = 16 }; /* of `needs`: operations below, words above */
 
 struct price {
     _Atomic uint64_t check, cycles, needs; /* check: the key and the other two, by exclusive or */
@@ -133,7 +135,9 @@ static bool find(const struct hd_price_memo *m, uint64_t key, struct hd_price *o
         const struct price *p = slot(m, key + i);
         uint64_t check = p->check, cycles = p->cycles, needs = p->needs;
         if ((check ^ cycles ^ needs) != key || !cycles) continue;
-        out->cycles = (int64_t)cycles, out->wm = (uint32_t)(needs >> 32), out->pm = (uint32_t)needs;
+        out->cycles = (int64_t)cycles, out->wm = (uint32_t)(needs >> WM_AT);
+        out->pm = (uint32_t)(needs >> PM_AT) & ((1u << PM_BITS) - 1);
+        out->ops = (uint32_t)needs & ((1u << PM_AT) - 1);
         return true;
     }
     return false;
@@ -146,14 +150,13 @@ static uint64_t key_in(uint64_t key, const struct hd_machine *m, bool wm_round, 
 }
 
 bool hd_price_memo_get(const struct hd_price_memo *m, uint64_t key, const struct hd_machine *on,
-                       int64_t most, int64_t *out) {
-    struct hd_price p;
+                       int64_t most, struct hd_price *out) {
     for (int round = 0; round < 4; round++) {
-        if (!find(m, key_in(key, on, round & 1, round & 2), &p) || p.wm > hd_wm_words(on) ||
-            p.pm > hd_pm_words(on))
+        if (!find(m, key_in(key, on, round & 1, round & 2), out) || out->wm > hd_wm_words(on) ||
+            out->pm > hd_pm_words(on))
             continue;
-        if (p.cycles < 0 && -p.cycles < most) return false;
-        *out = p.cycles < 0 || p.cycles > most ? INT64_MAX : p.cycles;
+        if (out->cycles < 0 && -out->cycles < most) return false;
+        if (out->cycles < 0 || out->cycles > most) out->cycles = INT64_MAX;
         return true;
     }
     return false;
@@ -161,7 +164,9 @@ bool hd_price_memo_get(const struct hd_price_memo *m, uint64_t key, const struct
 
 void hd_price_memo_put(struct hd_price_memo *m, uint64_t key, const struct hd_machine *on,
                        struct hd_price price) {
-    uint64_t cycles = (uint64_t)price.cycles, needs = (uint64_t)price.wm << 32 | price.pm;
+    uint64_t cycles = (uint64_t)price.cycles,
+             needs = (uint64_t)price.wm << WM_AT | (uint64_t)price.pm << PM_AT |
+                     (price.ops >> PM_AT ? (1u << PM_AT) - 1 : price.ops);
     key = key_in(key, on, price.wm_round, price.pm_round);
     struct price *p = slot(m, key);
     for (size_t i = 0; p->cycles && (p->check ^ p->cycles ^ p->needs) != key && i < TRIES; i++)

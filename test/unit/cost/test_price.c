@@ -157,7 +157,8 @@ static void kept_where_it_holds(void **state) {
 }
 
 /* What takes more than is asked for has no price. That it takes more is kept, and answers those who
- * ask for as little; others find out how many. */
+ * ask for as little; others find out how many. The number of operations is told in any case: a plan
+ * of a search that knows prices is that of one that does not. */
 static void at_most(void **state) {
     static const struct hd_kind words = {.name = "words", .lower = with_words};
     struct row r;
@@ -165,6 +166,8 @@ static void at_most(void **state) {
     begin(&r);
     r.layers[0].kind = &words;
     const int64_t all = hd_estimate_layers(&r.lo, 0, 1, INT64_MAX);
+    const size_t ops = r.lo.most_ops;
+    assert_true(ops > 0);
     r.lo.prices = hd_price_memo_create(1024, -1);
     const struct {
         int64_t most;
@@ -173,8 +176,10 @@ static void at_most(void **state) {
                  {all, false},     {INT64_MAX, true}, {all - 1, true}, {1, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int before = lowered;
+        r.lo.most_ops = 0;
         int64_t got = hd_estimate_layers(&r.lo, 0, 1, cases[i].most);
         assert_int_equal(got, cases[i].most < all ? INT64_MAX : all);
+        assert_int_equal(r.lo.most_ops, ops);
         assert_int_equal(lowered == before, cases[i].kept);
     }
     hd_price_memo_destroy(r.lo.prices);
@@ -189,21 +194,38 @@ static uint64_t key_of(uint64_t i) {
 static void a_full_table_forgets(void **state) {
     struct hd_price_memo *prices = hd_price_memo_create(8, -1);
     const struct hd_machine *m = &hd_machines[0];
-    int64_t got;
+    struct hd_price got;
     int found = 0;
     (void)state;
     for (uint64_t i = 1; i < 100; i++) {
         const struct hd_price p = {.cycles = (int64_t)(1000 + i)};
         hd_price_memo_put(prices, key_of(i), m, p);
         assert_true(hd_price_memo_get(prices, key_of(i), m, INT64_MAX, &got));
-        assert_int_equal(got, 1000 + i);
+        assert_int_equal(got.cycles, 1000 + i);
     }
     for (uint64_t i = 1; i < 100; i++) {
         if (!hd_price_memo_get(prices, key_of(i), m, INT64_MAX, &got)) continue;
-        assert_int_equal(got, 1000 + i);
+        assert_int_equal(got.cycles, 1000 + i);
         found++;
     }
     assert_in_range(found, 1, 8);
+    hd_price_memo_destroy(prices);
+}
+
+/* The largest memories, and more operations than an entry can tell. */
+static void all_of_it_is_kept(void **state) {
+    struct hd_price_memo *prices = hd_price_memo_create(8, -1);
+    struct hd_machine m = hd_machines[0];
+    (void)state;
+    m.k = m.n = 8, m.wm_bytes = 16u << 20, m.pm_bytes = 1u << 20;
+    struct hd_price p = {INT64_C(1) << 40, hd_wm_words(&m), hd_pm_words(&m), 1u << 30, true, false},
+                    got;
+    hd_price_memo_put(prices, key_of(3), &m, p);
+    assert_true(hd_price_memo_get(prices, key_of(3), &m, INT64_MAX, &got));
+    assert_int_equal(got.cycles, p.cycles);
+    assert_int_equal(got.wm, p.wm);
+    assert_int_equal(got.pm, p.pm);
+    assert_int_equal(got.ops, (1u << 28) - 1);
     hd_price_memo_destroy(prices);
 }
 
@@ -212,7 +234,7 @@ static void ranks_share(void **state) {
     struct hd_prices_file file, other;
     const struct hd_machine *m = &hd_machines[0];
     const struct hd_price p = {.cycles = 77};
-    int64_t got;
+    struct hd_price got;
     (void)state;
     struct hd_price_memo *one = hd_prices_make(&file), *same = hd_prices_share(&file);
     assert_true(file.fd >= 0);
@@ -221,7 +243,7 @@ static void ranks_share(void **state) {
     struct hd_price_memo *apart = hd_prices_share(&other);
     hd_price_memo_put(one, key_of(5), m, p);
     assert_true(hd_price_memo_get(same, key_of(5), m, INT64_MAX, &got));
-    assert_int_equal(got, 77);
+    assert_int_equal(got.cycles, 77);
     assert_false(hd_price_memo_get(apart, key_of(5), m, INT64_MAX, &got));
     close((int)file.fd);
     hd_price_memo_destroy(one), hd_price_memo_destroy(same), hd_price_memo_destroy(apart);
@@ -232,6 +254,7 @@ int main(void) {
         cmocka_unit_test(layers_add_up),        cmocka_unit_test(a_program_begins),
         cmocka_unit_test(no_room_has_no_price), cmocka_unit_test(traffic_weighs),
         cmocka_unit_test(kept_where_it_holds),  cmocka_unit_test(at_most),
-        cmocka_unit_test(a_full_table_forgets), cmocka_unit_test(ranks_share)};
+        cmocka_unit_test(a_full_table_forgets), cmocka_unit_test(all_of_it_is_kept),
+        cmocka_unit_test(ranks_share)};
     return cmocka_run_group_tests_name("price", tests, NULL, NULL);
 }
