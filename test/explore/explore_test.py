@@ -95,6 +95,16 @@ def check_kept(rows):
     print(f"  {ALONE} machines have the same prices alone and among others")
 
 
+def check_clocks():
+    """The clock is in no price of the machine: the second machine of two finds all of the first one's, and the same plan."""
+    one = {**REST, "k": "8", "n": "64", "xm_bytes": "32768", "wm_bytes": "524288", "axi_bits": "256", "vx_cycles": "1", "clock_mhz": "200,250"}
+    run("sweep", *NETS, *(a for k, v in one.items() for a in ("--set", f"{k}={v}")), "-o", f"{WORK}/clocks", "--csv", f"{WORK}/clocks.csv", "-j", "1")
+    cycles = [tuple(v for k, v in r.items() if k.endswith(" cycles")) for r in csv.DictReader(open(f"{WORK}/clocks.csv"))]
+    if len(cycles) != 2 or cycles[0] != cycles[1]:
+        fail(f"one machine at two clocks: {cycles}")
+    print("  one machine at two clocks: the same cycles")
+
+
 def check_kill(space, answer):
     """Killed in the second round, so that the journal has machines that the first does not look at."""
     folder = f"{WORK}/killed"
@@ -247,6 +257,7 @@ def main():
     answer, rows, front = check_exhaustive(space)
     check_removed(answer, rows, front)
     check_kept(rows)
+    check_clocks()
     check_kill(space, answer)
     check_files(answer)
     check_cores()
