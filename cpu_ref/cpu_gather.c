@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cpu_ref/cpu_plan.h"
+#include "cpu_ref/walk.h"
 #include "runtime/base/num.h"
 
 enum {
@@ -50,12 +51,6 @@ static bool add(struct runs *k, int64_t to, int64_t from, size_t bytes) {
     return true;
 }
 
-static int64_t product(const int64_t *dim, int64_t from, int64_t to) {
-    int64_t n = 1;
-    for (int64_t d = from; d < to; d++) n *= dim[d];
-    return n;
-}
-
 /* The slice that tuple i of `width` indexes names; -1 = out of range. */
 static int64_t slice_at(const int64_t *index, int64_t i, int64_t width, const int64_t *dim) {
     int64_t at = 0;
@@ -80,7 +75,7 @@ static bool read_move(const struct hd_node *n, const struct hd_tensor *x, const 
     if (n->op == HD_IR_gather) {
         int64_t axis = hd_attr_int(n, "axis", 0);
         if (axis < 0) axis += x->rank;
-        *m = (struct move){.outer = product(x->dim, 0, axis),
+        *m = (struct move){.outer = hd_elems_of(x->dim, 0, axis),
                            .n = hd_tensor_elems(t),
                            .width = 1,
                            .dim = x->dim + axis};
@@ -90,15 +85,15 @@ static bool read_move(const struct hd_node *n, const struct hd_tensor *x, const 
         if (!t->rank || (n->op == HD_IR_scatternd &&
                          strcmp(hd_attr_string(n, "reduction", "none"), "none") != 0))
             return false;
-        *m = (struct move){.outer = product(x->dim, 0, batch),
-                           .n = product(t->dim, batch, t->rank - 1),
+        *m = (struct move){.outer = hd_elems_of(x->dim, 0, batch),
+                           .n = hd_elems_of(t->dim, batch, t->rank - 1),
                            .width = t->dim[t->rank - 1],
                            .dim = x->dim + batch};
         m->own = m->n;
         behind = batch + m->width;
     }
-    m->slices = product(m->dim, 0, m->width);
-    m->bytes = (size_t)product(x->dim, behind, x->rank) * hd_dtype_bytes(x->dtype);
+    m->slices = hd_elems_of(m->dim, 0, m->width);
+    m->bytes = (size_t)hd_elems_of(x->dim, behind, x->rank) * hd_dtype_bytes(x->dtype);
     return m->bytes && m->n && m->outer && m->outer * m->n <= PIECES;
 }
 

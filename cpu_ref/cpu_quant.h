@@ -6,6 +6,12 @@
 #include "cpu_ref/cpu_int8.h"
 #include "cpu_ref/cpu_plan.h"
 
+/* What a thread is given to do its share of a step. */
+struct hd_cpu_share {
+    const struct hd_cpu_run *r;
+    const struct hd_cpu_step *s;
+};
+
 static inline const struct hd_tensor *hd_cpu_tensor(const struct hd_cpu_plan *p, int id) {
     return &p->g->tensors[id];
 }

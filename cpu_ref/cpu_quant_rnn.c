@@ -16,17 +16,13 @@ struct recurrent {
     int threads, h0, c0, y, states; /* which inputs and outputs these are, -1 = left out */
     size_t scratch;                 /* of a thread */
 };
-struct share {
-    const struct hd_cpu_run *r;
-    const struct hd_cpu_step *s;
-};
 
 static void *at(const struct hd_cpu_run *r, const int *views, int i) {
     return i < 0 ? NULL : r->at[views[i]];
 }
 
 static void sequence(void *arg, int64_t q, int thread) {
-    const struct share *h = arg;
+    const struct hd_cpu_share *h = arg;
     const struct recurrent *k = h->s->state;
     const int *in = h->s->in, *out = h->s->out;
     hd_q_rnn_run(&k->of, q, at(h->r, in, 0), at(h->r, in, k->h0), at(h->r, in, k->c0),
@@ -36,7 +32,7 @@ static void sequence(void *arg, int64_t q, int thread) {
 
 static hd_status run(struct hd_cpu_run *r, const struct hd_cpu_step *s) {
     const struct recurrent *k = s->state;
-    struct share h = {r, s};
+    struct hd_cpu_share h = {r, s};
     hd_parallel(k->threads, k->of.of.directions * k->of.of.batch, sequence, &h);
     return HD_OK;
 }

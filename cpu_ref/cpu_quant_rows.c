@@ -24,12 +24,6 @@ static const struct hd_tensor *operand(const struct hd_cpu_plan *p, const struct
     return hd_cpu_tensor(p, n->in[i]);
 }
 
-/* Rows of a step, dealt out to threads. */
-struct share {
-    const struct hd_cpu_run *r;
-    const struct hd_cpu_step *s;
-};
-
 /* The first row of part i. */
 static int64_t part(int64_t rows, int64_t i, int64_t parts) {
     return rows * i / parts;
@@ -51,7 +45,7 @@ static size_t row_scratch(int64_t n) {
 }
 
 static void softmax_part(void *arg, int64_t i, int thread) {
-    const struct share *h = arg;
+    const struct hd_cpu_share *h = arg;
     const struct rows *k = h->s->state;
     int64_t n = k->softmax.n, first = part(k->rows, i, k->threads),
             end = part(k->rows, i + 1, k->threads);
@@ -62,13 +56,13 @@ static void softmax_part(void *arg, int64_t i, int thread) {
 
 static hd_status run_softmax(struct hd_cpu_run *r, const struct hd_cpu_step *s) {
     const struct rows *k = s->state;
-    struct share h = {r, s};
+    struct hd_cpu_share h = {r, s};
     hd_parallel(k->threads, k->threads, softmax_part, &h);
     return HD_OK;
 }
 
 static void norm_part(void *arg, int64_t i, int thread) {
-    const struct share *h = arg;
+    const struct hd_cpu_share *h = arg;
     const struct rows *k = h->s->state;
     const int *in = h->s->in;
     int64_t n = k->norm.n, first = part(k->rows, i, k->threads),
@@ -80,7 +74,7 @@ static void norm_part(void *arg, int64_t i, int thread) {
 
 static hd_status run_norm(struct hd_cpu_run *r, const struct hd_cpu_step *s) {
     const struct rows *k = s->state;
-    struct share h = {r, s};
+    struct hd_cpu_share h = {r, s};
     hd_parallel(k->threads, k->threads, norm_part, &h);
     return HD_OK;
 }
@@ -150,7 +144,7 @@ struct product {
 };
 
 static void product_part(void *arg, int64_t i, int thread) {
-    const struct share *h = arg;
+    const struct hd_cpu_share *h = arg;
     const struct product *k = h->s->state;
     int64_t q = i / k->parts, first = part(k->m, i % k->parts, k->parts);
     struct hd_q_matmul now = k->of;
@@ -163,7 +157,7 @@ static void product_part(void *arg, int64_t i, int thread) {
 
 static hd_status run_product(struct hd_cpu_run *r, const struct hd_cpu_step *s) {
     const struct product *k = s->state;
-    struct share h = {r, s};
+    struct hd_cpu_share h = {r, s};
     hd_parallel(k->threads, k->batches * k->parts, product_part, &h);
     return HD_OK;
 }

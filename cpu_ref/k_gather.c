@@ -17,18 +17,12 @@ static hd_status index_at(const struct hd_kernel *k, int op, int64_t i, int64_t 
                    (long long)size - 1);
 }
 
-static int64_t product(const int64_t *dim, int64_t from, int64_t to) {
-    int64_t n = 1;
-    for (int64_t d = from; d < to; d++) n *= dim[d];
-    return n;
-}
-
 /* y [a.., index.., b..] from x [a.., axis, b..].  Source: ONNX Gather-13. */
 hd_status k_gather(const struct hd_kernel *k) {
     const struct hd_tensor *x = hd_k_in(k, 0);
-    int64_t axis = hd_k_axis(k, "axis", 0, x->rank), outer = product(x->dim, 0, axis),
+    int64_t axis = hd_k_axis(k, "axis", 0, x->rank), outer = hd_elems_of(x->dim, 0, axis),
             n = hd_tensor_elems(hd_k_in(k, 1)), at = 0;
-    size_t bytes = (size_t)product(x->dim, axis + 1, x->rank) * hd_dtype_bytes(x->dtype);
+    size_t bytes = (size_t)hd_elems_of(x->dim, axis + 1, x->rank) * hd_dtype_bytes(x->dtype);
     for (int64_t o = 0; o < outer; o++)
         for (int64_t i = 0; i < n; i++) {
             TRY(index_at(k, 1, i, x->dim[axis], &at));
@@ -72,9 +66,9 @@ static hd_status tuple_at(const struct hd_kernel *k, int64_t i, int64_t width, c
 hd_status k_gathernd(const struct hd_kernel *k) {
     const struct hd_tensor *x = hd_k_in(k, 0), *t = hd_k_in(k, 1);
     int64_t batch = hd_attr_int(k->n, "batch_dims", 0), width = t->dim[t->rank - 1], at = 0;
-    int64_t batches = product(x->dim, 0, batch), n = product(t->dim, batch, t->rank - 1),
-            slices = product(x->dim, batch, batch + width);
-    size_t bytes = (size_t)product(x->dim, batch + width, x->rank) * hd_dtype_bytes(x->dtype);
+    int64_t batches = hd_elems_of(x->dim, 0, batch), n = hd_elems_of(t->dim, batch, t->rank - 1),
+            slices = hd_elems_of(x->dim, batch, batch + width);
+    size_t bytes = (size_t)hd_elems_of(x->dim, batch + width, x->rank) * hd_dtype_bytes(x->dtype);
     for (int64_t i = 0; i < batches * n; i++) {
         TRY(tuple_at(k, i, width, x->dim + batch, &at));
         if (bytes) hd_copy_element(k->out, i, k->in[0], i / n * slices + at, bytes);
@@ -114,8 +108,8 @@ static void combine(enum how how, hd_dtype t, void *y, int64_t at, const void *v
 hd_status k_tensorscatter(const struct hd_kernel *k) {
     const struct hd_tensor *x = hd_k_in(k, 0), *u = hd_k_in(k, 1), *f = hd_k_in(k, 2);
     int64_t axis = hd_k_axis(k, "axis", -2, x->rank), size = x->dim[axis], n = u->dim[axis];
-    int64_t outer = product(x->dim, 0, axis), each = x->dim[0] ? outer / x->dim[0] : 0;
-    size_t bytes = (size_t)product(x->dim, axis + 1, x->rank) * hd_dtype_bytes(x->dtype);
+    int64_t outer = hd_elems_of(x->dim, 0, axis), each = x->dim[0] ? outer / x->dim[0] : 0;
+    size_t bytes = (size_t)hd_elems_of(x->dim, axis + 1, x->rank) * hd_dtype_bytes(x->dtype);
     bool circular = !strcmp(hd_attr_string(k->n, "mode", "linear"), "circular");
     if (hd_tensor_bytes(x)) memcpy(k->out, k->in[0], hd_tensor_bytes(x));
     for (int64_t o = 0; o < outer; o++) {
@@ -156,8 +150,8 @@ hd_status k_scatterelements(const struct hd_kernel *k) {
 hd_status k_scatternd(const struct hd_kernel *k) {
     const struct hd_tensor *x = hd_k_in(k, 0), *t = hd_k_in(k, 1);
     enum how how = reduction(k);
-    int64_t width = t->dim[t->rank - 1], n = product(t->dim, 0, t->rank - 1), at = 0,
-            size = product(x->dim, width, x->rank);
+    int64_t width = t->dim[t->rank - 1], n = hd_elems_of(t->dim, 0, t->rank - 1), at = 0,
+            size = hd_elems_of(x->dim, width, x->rank);
     if (hd_tensor_bytes(x)) memcpy(k->out, k->in[0], hd_tensor_bytes(x));
     for (int64_t i = 0; i < n; i++) {
         TRY(tuple_at(k, i, width, x->dim, &at));
@@ -172,7 +166,7 @@ hd_status k_scatternd(const struct hd_kernel *k) {
 hd_status k_onehot(const struct hd_kernel *k) {
     const struct hd_tensor *x = hd_k_in(k, 0), *y = hd_k_out(k);
     int64_t axis = hd_k_axis(k, "axis", -1, y->rank), depth = y->dim[axis],
-            inner = product(y->dim, axis + 1, y->rank), n = hd_tensor_elems(y);
+            inner = hd_elems_of(y->dim, axis + 1, y->rank), n = hd_tensor_elems(y);
     for (int64_t i = 0; i < n; i++) {
         int64_t from = i / inner / depth * inner + i % inner, at = i / inner % depth;
         int64_t v = hd_k_i64(k->in[0], x->dtype, from);
@@ -207,8 +201,8 @@ hd_status k_compress(const struct hd_kernel *k) {
     bool flat = !hd_attr_get(k->n, "axis");
     int64_t axis = flat ? 0 : hd_k_axis(k, "axis", 0, x->rank), kept = 0, j = 0, dim[HD_MAX_RANK];
     int64_t size = flat ? hd_tensor_elems(x) : x->dim[axis],
-            outer = flat ? 1 : product(x->dim, 0, axis),
-            inner = flat ? 1 : product(x->dim, axis + 1, x->rank);
+            outer = flat ? 1 : hd_elems_of(x->dim, 0, axis),
+            inner = flat ? 1 : hd_elems_of(x->dim, axis + 1, x->rank);
     int64_t n = hd_min(size, hd_tensor_elems(hd_k_in(k, 1)));
     for (int64_t i = 0; i < n; i++) kept += keep[i];
     memcpy(dim, x->dim, sizeof dim);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cpu_ref/k_rows.h"
+#include "cpu_ref/walk.h"
 #include "runtime/base/num.h"
 
 struct moments {
@@ -19,12 +20,6 @@ static struct moments moments(const double *x, int64_t n) {
     return m;
 }
 
-static int64_t product(const int64_t *dim, int64_t from, int64_t to) {
-    int64_t p = 1;
-    for (int64_t i = from; i < to; i++) p *= dim[i];
-    return p;
-}
-
 /* y = scale[c] * (x - mean[c]) / sqrt(var[c] + epsilon) + bias[c], c of dimension 1.
  * Source: ONNX BatchNormalization-15, inference. */
 hd_status k_batchnorm(const struct hd_kernel *k) {
@@ -32,7 +27,7 @@ hd_status k_batchnorm(const struct hd_kernel *k) {
     const double *scale = hd_k_doubles(k, 1), *bias = hd_k_doubles(k, 2),
                  *mean = hd_k_doubles(k, 3), *var = hd_k_doubles(k, 4);
     double eps = (double)hd_attr_float(k->n, "epsilon", 1e-5f), *x = hd_k_doubles(k, 0);
-    int64_t inner = product(t->dim, 2, t->rank), c_all = t->dim[1];
+    int64_t inner = hd_elems_of(t->dim, 2, t->rank), c_all = t->dim[1];
     for (int64_t i = 0; i < t->dim[0] * c_all; i++) {
         int64_t c = i % c_all;
         double a = scale[c] / sqrt(var[c] + eps);
@@ -48,7 +43,7 @@ hd_status k_instancenorm(const struct hd_kernel *k) {
     const struct hd_tensor *t = hd_k_in(k, 0);
     const double *scale = hd_k_doubles(k, 1), *bias = hd_k_doubles(k, 2);
     double eps = (double)hd_attr_float(k->n, "epsilon", 1e-5f), *x = hd_k_doubles(k, 0);
-    int64_t inner = product(t->dim, 2, t->rank);
+    int64_t inner = hd_elems_of(t->dim, 2, t->rank);
     for (int64_t i = 0; i < t->dim[0] * t->dim[1]; i++) {
         struct moments m = moments(x + i * inner, inner);
         double a = scale[i % t->dim[1]] / sqrt(m.var + eps), b = bias[i % t->dim[1]];
@@ -64,7 +59,7 @@ hd_status k_groupnorm(const struct hd_kernel *k) {
     const struct hd_tensor *t = hd_k_in(k, 0);
     const double *scale = hd_k_doubles(k, 1), *bias = hd_k_doubles(k, 2);
     double eps = (double)hd_attr_float(k->n, "epsilon", 1e-5f), *x = hd_k_doubles(k, 0);
-    int64_t plane = product(t->dim, 2, t->rank), groups = hd_attr_int(k->n, "num_groups", 1);
+    int64_t plane = hd_elems_of(t->dim, 2, t->rank), groups = hd_attr_int(k->n, "num_groups", 1);
     int64_t cg = t->dim[1] / groups, inner = cg * plane;
     bool per_channel = hd_k_in(k, 1)->dim[0] == t->dim[1];
     for (int64_t i = 0; i < t->dim[0] * groups; i++) {
@@ -88,7 +83,7 @@ hd_status k_layernorm(const struct hd_kernel *k) {
     double eps = (double)hd_attr_float(k->n, "epsilon", 1e-5f), *x = hd_k_doubles(k, 0);
     int64_t axis = hd_attr_int(k->n, "axis", -1), n;
     axis = axis < 0 ? axis + t->rank : axis;
-    int64_t outer = product(t->dim, 0, axis), inner = product(t->dim, axis, t->rank);
+    int64_t outer = hd_elems_of(t->dim, 0, axis), inner = hd_elems_of(t->dim, axis, t->rank);
     double *mean = hd_new_array(k->arena, double, (size_t)outer + 1);
     double *inv = hd_new_array(k->arena, double, (size_t)outer + 1);
     bool centred = hd_attr_int(k->n, "centred", 1) != 0;
@@ -115,8 +110,8 @@ hd_status k_lpnorm(const struct hd_kernel *k) {
     const struct hd_tensor *t = hd_k_in(k, 0);
     int64_t axis = hd_attr_int(k->n, "axis", -1), p = hd_attr_int(k->n, "p", 2);
     axis = axis < 0 ? axis + t->rank : axis;
-    int64_t outer = product(t->dim, 0, axis), n = t->dim[axis];
-    int64_t inner = product(t->dim, axis + 1, t->rank);
+    int64_t outer = hd_elems_of(t->dim, 0, axis), n = t->dim[axis];
+    int64_t inner = hd_elems_of(t->dim, axis + 1, t->rank);
     double *x = hd_k_doubles(k, 0);
     for (int64_t i = 0; i < outer * inner; i++) {
         double *v = x + i / inner * n * inner + i % inner, sum = 0;
@@ -137,7 +132,7 @@ hd_status k_lrn(const struct hd_kernel *k) {
            beta = (double)hd_attr_float(k->n, "beta", 0.75f),
            bias = (double)hd_attr_float(k->n, "bias", 1);
     int64_t size = hd_attr_int(k->n, "size", 1), c_all = t->dim[1];
-    int64_t inner = product(t->dim, 2, t->rank), n = hd_tensor_elems(t);
+    int64_t inner = hd_elems_of(t->dim, 2, t->rank), n = hd_tensor_elems(t);
     const double *x = hd_k_doubles(k, 0);
     double *y = hd_new_array(k->arena, double, (size_t)n + 1);
     for (int64_t i = 0; i < n; i++) {

@@ -1,6 +1,7 @@
 /* Softmax and layer normalisation of bytes: binary32 steps in a fixed order, sums in int32, so that
  * every device gives the same bits.  docs/numerics.md */
 #include "cpu_ref/kernels.h"
+#include "cpu_ref/walk.h"
 #include "runtime/base/fn.h"
 #include "runtime/base/num.h"
 
@@ -21,19 +22,13 @@ static void row(const struct hd_kernel *k, int64_t first, int64_t step, int64_t 
         out[i] = (int32_t)hd_k_i64(k->in[0], hd_k_in(k, 0)->dtype, first + i * step);
 }
 
-static int64_t product(const int64_t *dim, int64_t from, int64_t to) {
-    int64_t p = 1;
-    for (int64_t i = from; i < to; i++) p *= dim[i];
-    return p;
-}
-
 /* e = exp(x * x_scale - max) in steps of 2^-bits; y = requant(1 / (sum e) * e * scale).
  * x [.., n, ..], n = dimension `axis`. */
 hd_status k_qsoftmax(const struct hd_kernel *k) {
     const struct hd_tensor *t = hd_k_in(k, 0);
     int64_t axis = hd_attr_int(k->n, "axis", -1);
     if (axis < 0) axis += t->rank;
-    int64_t n = t->dim[axis], inner = product(t->dim, axis + 1, t->rank);
+    int64_t n = t->dim[axis], inner = hd_elems_of(t->dim, axis + 1, t->rank);
     int bits = hd_softmax_bits(n);
     float x_scale = hd_attr_float(k->n, "x_scale", 1), step = ldexpf(1, -bits);
     float e_scale = step * hd_attr_float(k->n, "scale", 1);

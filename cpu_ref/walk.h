@@ -41,6 +41,13 @@ static inline void hd_walk_next(struct hd_walk *w) {
     }
 }
 
+/* Elements of dimensions from..to-1; 1 where there are none. */
+static inline int64_t hd_elems_of(const int64_t *dim, int64_t from, int64_t to) {
+    int64_t n = 1;
+    for (int64_t d = from; d < to; d++) n *= dim[d];
+    return n;
+}
+
 /* dst[i] = src[j], of elements of any type. */
 static inline void hd_copy_element(void *dst, int64_t i, const void *src, int64_t j, size_t bytes) {
     memcpy((char *)dst + (size_t)i * bytes, (const char *)src + (size_t)j * bytes, bytes);

@@ -29,11 +29,10 @@ struct core {
     bool running;
     uint64_t cycles; /* the run may go this far */
 };
-enum { CORES = 16 };
 
 struct hd_emu {
     const struct hd_mach_backend *backend;
-    struct core core[CORES];
+    struct core core[HD_MOST_cores];
     uint32_t n_cores;
     unsigned char *dram;
     bool closed; /* the host said so */
@@ -53,7 +52,7 @@ static hd_status with_machine(hd_ctx *ctx, const struct hd_device_options *opt, 
                        " MiB of DRAM: %s; raise ulimit -v",
                        HD_EMU_DRAM_BYTES >> 20, strerror(errno));
     }
-    HD_ASSERT(opt->machine.cores <= CORES);
+    HD_ASSERT(opt->machine.cores <= HD_MOST_cores);
     while (e->n_cores < opt->machine.cores) {
         struct core *k = &e->core[e->n_cores++];
         k->mem = hd_axi_mem_create(hd_axi_bytes(&opt->machine), &cfg);

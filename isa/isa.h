@@ -240,6 +240,11 @@ struct hd_machine {
 #include "isa/machine.def"
 };
 
+enum { /* HD_MOST_cores: what a machine may have */
+#define PARAM(name, tiny, base, big, nano, lean, k26, min, max, ...) HD_MOST_##name = max,
+#include "isa/machine.def"
+};
+
 struct hd_param_info {
     const char *name, *doc;
     size_t offset; /* in struct hd_machine */

@@ -7,7 +7,12 @@ SIZED = $(sort $(shell find $(wildcard $(FOLDERS)) hw mk scripts -type f ! -name
           \( -name '*.[ch]' -o -name '*.cc' -o -name '*.def' -o -name '*.sv*' -o -name '*.py' -o -name '*.js' \
           -o -name '*.mk' -o -name '*.sh' -o -name '*.awk' \)))
 
-check: check-layers check-size check-headers check-clang check-gen check-docs lint-c lint-rtl check-repeats check-rtl-heads ## all static checks
+check: check-top check-layers check-size check-headers check-clang check-gen check-docs lint-c lint-rtl check-repeats check-rtl-heads ## all static checks
+
+TOP_LEVEL := hw sim driver compiler isa runtime cpu_ref gpu_ref scripts test docs mk Makefile README.md
+check-top: ## the top level holds its folders and nothing else
+	$(Q)for f in $(filter-out $(TOP_LEVEL),$(sort $(shell git ls-files 2> /dev/null | cut -d/ -f1))); do \
+	    case $$f in .*) ;; *) echo "$$f: not of the top level: $(TOP_LEVEL)" >&2; exit 1 ;; esac; done
 
 check-layers: heddle ## no folder includes from, or calls, a layer above it; docs/architecture.md says so
 	$(Q)python3 scripts/check_layers.py test/layers.txt docs/architecture.md $(B) $(ALL_C) $(sort $(shell find $(FOLDERS) -name '*.cc' 2> /dev/null))
@@ -70,4 +75,4 @@ check-rtl-heads: ## the first comment of every module of hw/rtl says what it gua
 	    awk -v w="// $$w:" '/^module/ { exit } index($$0, w) == 1 { n++ } END { exit !n }' $$f || \
 	    { echo "$$f: its first comment has no line that begins with '// $$w:'" >&2; exit 1; }; done; done
 
-.PHONY: lint-rtl-read check-repeats check-rtl-heads check check-layers check-size check-clang check-headers check-gen check-man check-docs lint-c format lint-rtl
+.PHONY: check-top lint-rtl-read check-repeats check-rtl-heads check check-layers check-size check-clang check-headers check-gen check-man check-docs lint-c format lint-rtl

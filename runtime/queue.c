@@ -9,7 +9,7 @@
 #include "runtime/base/num.h"
 #include "runtime/session.h"
 
-enum { MOST = 64, SPARE = 2, THREADS = HD_CORES + SPARE, SPANS = 1024 };
+enum { MOST = 64, SPARE = 2, THREADS = HD_MOST_cores + SPARE, SPANS = 1024 };
 enum state { FREE, PENDING, RUNNING, DONE };
 
 struct request {
@@ -158,7 +158,7 @@ hd_status hd_session_queue(hd_ctx *ctx, hd_session *s, int n) {
 
 /* A free one, of the core with the fewest in flight; NULL = there is none. */
 static struct request *find_free(struct hd_queue *q) {
-    int busy[HD_CORES + 1] = {0};
+    int busy[HD_MOST_cores + 1] = {0};
     struct request *best = NULL;
     for (int i = 0; i < q->n; i++) busy[q->requests[i].slot->core] += q->requests[i].state != FREE;
     for (int i = 0; i < q->n; i++) {

@@ -232,7 +232,7 @@ static hd_status open_core(hd_ctx *ctx, hd_session *s) {
 
 /* A probe is told of one machine's run at a time. */
 hd_status hd_session_cores(hd_ctx *ctx, hd_session *s, int most) {
-    const int cores = (int)hd_min(s->opt.machine.cores, HD_CORES);
+    const int cores = (int)hd_min(s->opt.machine.cores, HD_MOST_cores);
     bool one = s->whole_graph || !runs_programs(&s->runner[0]) || !s->runner[0].ops->cores ||
                s->opt.probe || s->opt.wave;
     while (!one && s->n_cores + 1 < hd_min(cores, most))

@@ -34,7 +34,7 @@ struct hd_runner { /* an open device */
     pthread_mutex_t lock;
 };
 
-enum { HD_RUNNERS = 8, HD_CORES = 16 };
+enum { HD_RUNNERS = 8 };
 
 struct hd_session {
     const hd_model *model;
@@ -44,7 +44,8 @@ struct hd_session {
      * that was named does */
     struct hd_runner runner[HD_RUNNERS];
     int n_runners;
-    struct hd_runner core[HD_CORES]; /* of the machine, beside runner[0]: core[i] is core i + 1 */
+    struct hd_runner
+        core[HD_MOST_cores]; /* of the machine, beside runner[0]: core[i] is core i + 1 */
     int n_cores;
     int *runner_of;             /* per step */
     bool whole_graph, in_place; /* in_place: an option of the devices, where it can be had */

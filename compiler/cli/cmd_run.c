@@ -58,15 +58,13 @@ static hd_status run_on_cores(struct hd_cmd *c, hd_arena *a, hd_session *s, stru
     }
     hd_cmd_progress_end(c);
     r->wall_seconds = (hd_seconds() - start) / n;
-    return hd_session_counters(c->ctx, s, &r->counters);
+    return HD_OK;
 }
 
-/* Runs --repeat times (a device that is measured by the clock once more, to warm up). */
-static hd_status run_repeats(struct hd_cmd *c, hd_arena *a, hd_session *s, struct hd_run_facts *r,
+/* One run after the other; a device that is measured by the clock makes one more, to warm up. */
+static hd_status run_in_turn(struct hd_cmd *c, hd_arena *a, hd_session *s, struct hd_run_facts *r,
                              const void *const *in, void *const *out) {
     int n = c->opt.repeat;
-    if (n > 1 && r->has_cycles && r->model->machine.cores > 1 && !r->model->n_states && !c->probe)
-        return run_on_cores(c, a, s, r, in, out);
     double *times = hd_new_array(a, double, (size_t)n);
     if (!r->has_cycles && n > 1) TRY(hd_session_run(c->ctx, s, in, out));
     for (int i = 0; i < n; i++) {
@@ -79,7 +77,17 @@ static hd_status run_repeats(struct hd_cmd *c, hd_arena *a, hd_session *s, struc
     qsort(times, (size_t)n, sizeof *times, by_time);
     r->wall_seconds = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
     r->n_steps = hd_session_steps(s, &r->steps);
-    if (c->together) r->parts = part_facts(a, r->model, s);
+    return HD_OK;
+}
+
+/* Runs --repeat times, on all cores where the device counts cycles. */
+static hd_status run_repeats(struct hd_cmd *c, hd_arena *a, hd_session *s, struct hd_run_facts *r,
+                             const void *const *in, void *const *out) {
+    const hd_model *m = r->model;
+    bool beside =
+        c->opt.repeat > 1 && r->has_cycles && m->machine.cores > 1 && !m->n_states && !c->probe;
+    TRY(beside ? run_on_cores(c, a, s, r, in, out) : run_in_turn(c, a, s, r, in, out));
+    if (c->together) r->parts = part_facts(a, m, s);
     return hd_session_counters(c->ctx, s, &r->counters);
 }
 
