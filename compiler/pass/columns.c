@@ -3,10 +3,11 @@
  *   F(x): f columns of a row as channels, [N,f*C,H,W/f], lane c*f + column. To and from it lead
  *   products by 0 and 1: a qconv, and a qconvtranspose, of 1 x f taps and stride f
  *
- *   narrow   qconv to few channels         ->   qconv(x) = F(y), of kw + f - 1 columns, stride f
- *   spread   qconv of few channels         ->   qconvtranspose(F(x)) = y, of as many, stride f
- *   blocks   qconv of few, and to few      ->   qconv(F(x)) = F(y), of the blocks that f windows
- *                                               touch
+ * q columns of y are made at once, of blocks of f columns of x; sx is the stride along the row:
+ *
+ *   blocks   qconv to few channels, or of few   ->   qconv(F(x)) = F(y), of the blocks that q
+ *                                                    windows touch, stride q*sx/f; f or q may be 1
+ *   spread   qconv of few channels              ->   qconvtranspose(F(x)) = y, f = q*sx, stride q
  *
  * needs: shapes, integers of 8 bits. gives: the same values. destroys: nodes that nothing reads
  *
@@ -30,8 +31,6 @@ enum {
     SAVED_LEAST = 5    /* one part in so many */
 };
 
-enum form { PLAIN, NARROW, SPREAD, BLOCKS };
-
 struct columns {
     hd_graph *g;
     int *folded;  /* per tensor: F of it, -1 = there is none */
@@ -41,13 +40,14 @@ struct columns {
 
 struct conv {
     int node;
-    int64_t c, m, f;
+    int64_t c, m;
     struct hd_window v;
 };
 
-struct choice {
-    enum form form;
-    int64_t f, cycles;
+/* What becomes of a convolution. */
+struct form {
+    bool spread;
+    int64_t q, f; /* columns of y and of x at once; both 1: it stays */
 };
 
 static bool is_bytes(const struct hd_tensor *t) {
@@ -80,9 +80,9 @@ static bool takes(const hd_graph *g, const struct conv *k) {
     const struct hd_tensor *w = &g->tensors[n->in[1]];
     const struct hd_window *v = &k->v;
     return w->data && w->dtype == HD_I8 && hd_attr_int(n, "group", 1) == 1 &&
-           !hd_attr_int(n, "moves", 0) && v->sx == 1 && v->dx == 1 && v->kw > 1 &&
-           g->tensors[n->in[2]].data && g->tensors[n->in[3]].data && v->pl < v->kw &&
-           v->pt < v->kh && v->pb < v->kh && v->pr < v->kw;
+           !hd_attr_int(n, "moves", 0) && v->dx == 1 && v->kw > 1 && g->tensors[n->in[2]].data &&
+           g->tensors[n->in[3]].data && v->pl < v->kw && v->pt < v->kh && v->pb < v->kh &&
+           v->pr < v->kw;
 }
 
 /* ---- what it costs, in cycles of the array ---- */
@@ -96,73 +96,82 @@ static int64_t layer(int64_t pixels, int64_t taps, int64_t in, int64_t out) {
     return taps * words(in) * words(out) * (pixels + LOAD_CYCLES) + PASS_CYCLES;
 }
 
-/* A column of blocks that column x of block 0 meets. */
-static int64_t block_of(int64_t x, int64_t f) {
-    return x < 0 ? -hd_ceil_div(-x, f) : x / f;
+/* floor(x / n) */
+static int64_t floor_div(int64_t x, int64_t n) {
+    return x < 0 ? -hd_ceil_div(-x, n) : x / n;
 }
 
-static int64_t blocks_of(const struct conv *k, int64_t f) {
-    return block_of(f - 1 + k->v.kw - 1 - k->v.pl, f) - block_of(-k->v.pl, f) + 1;
+/* Columns of the new window, the first of them relative to what it stands for: blocks of x that q
+ * windows touch, or columns of y that a block of x reaches. */
+struct reach {
+    int64_t first, n;
+};
+static struct reach reach_of(const struct hd_window *v, struct form o) {
+    int64_t first = floor_div(-v->pl, o.f),
+            last = floor_div((o.q - 1) * v->sx + v->kw - 1 - v->pl, o.f);
+    if (o.spread)
+        first = -floor_div(v->kw - 1 - v->pl, v->sx), last = floor_div(o.f - 1 + v->pl, v->sx);
+    return (struct reach){first, last - first + 1};
 }
 
-static int64_t price(const struct columns *s, const struct conv *k, enum form form, int64_t f) {
+/* Columns that a transposed convolution cuts off behind its result. */
+static int64_t cut_off(const struct hd_window *v, struct form o) {
+    const struct reach r = reach_of(v, o);
+    return (v->w / o.f - 1) * o.q + r.n + r.first - v->ow;
+}
+
+static int64_t price(const struct columns *s, const struct conv *k, struct form o) {
     const struct hd_node *n = &s->g->nodes[k->node];
     const struct hd_window *v = &k->v;
     const struct hd_tensor *x = &s->g->tensors[n->in[0]];
-    int64_t images = x->dim[0], pixels = images * v->oh * v->ow, wide = v->kw + f - 1;
-    bool known = s->folded[n->in[0]] >= 0 && s->at_once[n->in[0]] == f;
-    bool even = v->w % f == 0 && v->ow % f == 0;
-    int64_t fold = known ? 0 : layer(images * v->h * v->w / f, f, k->c, f * k->c);
-    int64_t unfold = layer(pixels, 1, f * k->m, k->m) + pixels * words(k->m) / 2;
-    if (form == PLAIN) return layer(pixels, v->kh * v->kw, k->c, k->m);
-    if (!even || v->kh * wide > TAPS_MOST) return INT64_MAX;
-    if (form == NARROW)
-        return f * k->m > LANES || v->ow + v->kw - 1 < v->w + v->pl
+    int64_t images = x->dim[0], pixels = images * v->oh * v->ow, taps = v->kh * reach_of(v, o).n;
+    bool known = o.f == 1 || (s->folded[n->in[0]] >= 0 && s->at_once[n->in[0]] == o.f);
+    int64_t fold = known ? 0 : layer(images * v->h * v->w / o.f, o.f, k->c, o.f * k->c);
+    int64_t unfold = layer(pixels, 1, o.q * k->m, k->m) + pixels * words(k->m) / 2;
+    if (v->ow % o.q || v->w % o.f || (o.f > 1 && o.f * k->c > LANES)) return INT64_MAX;
+    if (taps > TAPS_MOST && o.f * o.q > 1) return INT64_MAX;
+    if (o.spread)
+        return v->sy != 1 || v->dy != 1 || cut_off(v, o) < 0
                    ? INT64_MAX
-                   : layer(pixels / f, v->kh * wide, k->c, f * k->m) + unfold;
-    if (f * k->c > LANES) return INT64_MAX;
-    if (form == SPREAD)
-        return v->sy != 1 || v->dy != 1 ? INT64_MAX
-                                        : layer(pixels / f, v->kh * wide, f * k->c, k->m) + fold;
-    if (v->ow != v->w || f * k->m > LANES) return INT64_MAX;
-    return layer(pixels / f, v->kh * blocks_of(k, f), f * k->c, f * k->m) + fold + unfold;
+                   : layer(pixels / o.q, taps, o.f * k->c, k->m) + fold;
+    if (o.q == 1) return layer(pixels, taps, o.f * k->c, k->m) + fold;
+    if (o.q * k->m > LANES) return INT64_MAX;
+    return layer(pixels / o.q, taps, o.f * k->c, o.q * k->m) + fold + unfold;
 }
 
-static struct choice choose(const struct columns *s, const struct conv *k) {
-    struct choice best = {PLAIN, 1, price(s, k, PLAIN, 1)};
-    int64_t most = best.cycles - best.cycles / SAVED_LEAST;
-    for (int64_t f = 2; f <= LANES; f++)
-        for (enum form form = NARROW; form <= BLOCKS; form++) {
-            int64_t cycles = price(s, k, form, f);
-            if (cycles < hd_min(best.cycles, most)) best = (struct choice){form, f, cycles};
-        }
+static struct form choose(const struct columns *s, const struct conv *k) {
+    struct form best = {false, 1, 1};
+    int64_t cycles = price(s, k, best), least = cycles - cycles / SAVED_LEAST;
+    for (int64_t q = 1; q <= LANES; q++)
+        for (int64_t f = 1; f <= LANES; f++)
+            for (int spread = 0; spread <= (f == q * k->v.sx); spread++) {
+                struct form o = {spread, q, f};
+                if (q * k->v.sx % f || (cycles = price(s, k, o)) >= least) continue;
+                best = o, least = cycles;
+            }
     return best;
 }
 
 /* ---- what it becomes ---- */
 
-static int weights(hd_graph *g, const struct conv *k, enum form form, int64_t f) {
+static int weights(hd_graph *g, const struct conv *k, struct form o) {
     const struct hd_tensor w = g->tensors[g->nodes[k->node].in[1]];
-    int64_t kh = k->v.kh, kw = k->v.kw, first = form == BLOCKS ? block_of(-k->v.pl, f) : 0;
-    int64_t out = form == SPREAD ? 1 : f, in = form == NARROW ? 1 : f; /* columns of each */
-    int64_t dim[4] = {out * k->m, in * k->c, kh, form == BLOCKS ? blocks_of(k, f) : kw + f - 1};
-    int8_t *v = hd_new_array(g->arena, int8_t, (size_t)(dim[0] * dim[1] * kh * dim[3]));
-    const int8_t *from = w.data;
-    for (int64_t m = 0; m < k->m; m++)
-        for (int64_t c = 0; c < k->c; c++)
-            for (int64_t y = 0; y < kh; y++)
-                for (int64_t x = 0; x < kw; x++, from++)
-                    for (int64_t q = 0; q < f; q++) { /* a column of the wider side */
-                        int64_t mo = m, ci = c, row = y, col = q + x;
-                        if (form != SPREAD) mo = m * f + q;
-                        if (form == SPREAD) ci = c * f + q, row = kh - 1 - y, col = q + kw - 1 - x;
-                        if (form == BLOCKS) {
-                            int64_t at = q + x - k->v.pl, block = block_of(at, f);
-                            ci = c * f + at - block * f, col = block - first;
-                        }
-                        v[((mo * dim[1] + ci) * kh + row) * dim[3] + col] = *from;
-                    }
-    return hd_graph_const(g, hd_sprintf(g->arena, "%s.columns", w.name), HD_I8, 4, dim, v);
+    const struct hd_window *v = &k->v;
+    const struct reach r = reach_of(v, o);
+    int64_t out = o.spread ? 1 : o.q, dim[4] = {out * k->m, o.f * k->c, v->kh, r.n};
+    int8_t *made = hd_new_array(g->arena, int8_t, (size_t)(dim[0] * dim[1] * dim[2] * dim[3]));
+    int8_t *to = made;
+    for (int64_t m = 0; m < dim[0]; m++)
+        for (int64_t c = 0; c < dim[1]; c++)
+            for (int64_t y = 0; y < v->kh; y++)
+                for (int64_t col = r.first; col < r.first + r.n; col++, to++) {
+                    int64_t row = o.spread ? v->kh - 1 - y : y, x = c % o.f + v->pl;
+                    x += o.spread ? -col * v->sx : col * o.f - m % out * v->sx;
+                    if (x < 0 || x >= v->kw) continue;
+                    int64_t from = ((m / out * k->c + c / o.f) * v->kh + row) * v->kw + x;
+                    *to = ((const int8_t *)w.data)[from];
+                }
+    return hd_graph_const(g, hd_sprintf(g->arena, "%s.columns", w.name), HD_I8, 4, dim, made);
 }
 
 static void set_window(hd_graph *g, int id, int64_t kh, int64_t kw, int64_t sy, int64_t sx,
@@ -227,40 +236,41 @@ static void unfold(struct columns *s, int made, int y, int64_t f) {
     move(g, made, y, f, false);
 }
 
-static void rewrite(struct columns *s, const struct conv *k, enum form form, int64_t f) {
+/* F(x). */
+static int operand(struct columns *s, int x, int64_t f) {
+    if (f == 1 || (s->folded[x] >= 0 && s->at_once[x] == f)) return f == 1 ? x : s->folded[x];
+    int folded = folded_like(s->g, x, f);
+    move(s->g, x, folded, f, true);
+    s->folded[x] = folded, s->at_once[x] = (int)f;
+    return folded;
+}
+
+static void rewrite(struct columns *s, const struct conv *k, struct form o) {
     hd_graph *g = s->g;
     const struct hd_node n = g->nodes[k->node];
     const struct hd_window *v = &k->v;
-    const int64_t wide = v->kw + f - 1, first = block_of(-v->pl, f), blocks = blocks_of(k, f);
-    int x = n.in[0], w = weights(g, k, form, f), y = n.out[0];
-    if (form != NARROW) {
-        bool known = s->folded[x] >= 0 && s->at_once[x] == f;
-        int folded = known ? s->folded[x] : folded_like(g, x, f);
-        if (!known) move(g, x, folded, f, true);
-        s->folded[x] = folded, s->at_once[x] = (int)f;
-        x = folded;
-    }
-    bool many = form != SPREAD;
-    int in[4] = {x, w, many ? hd_channel_copies(g, n.in[2], f) : n.in[2],
-                 many ? hd_channel_copies(g, n.in[3], f) : n.in[3]};
-    int made = many ? folded_like(g, y, f) : y;
+    const struct reach r = reach_of(v, o);
+    int x = operand(s, n.in[0], o.f), w = weights(g, k, o), y = n.out[0];
+    int64_t copies = o.spread ? 1 : o.q;
+    int in[4] = {x, w, hd_channel_copies(g, n.in[2], copies),
+                 hd_channel_copies(g, n.in[3], copies)};
+    int made = copies > 1 ? folded_like(g, y, o.q) : y;
     int64_t macs = hd_node_macs(g, &n);
     hd_graph_kill(g, k->node);
-    int id = hd_graph_node(g, many ? HD_IR_qconv : HD_IR_qconvtranspose, n.name, 4, in, 1, &made);
+    int id =
+        hd_graph_node(g, o.spread ? HD_IR_qconvtranspose : HD_IR_qconv, n.name, 4, in, 1, &made);
     hd_qdq_copy_attrs(g, id, k->node, false);
     hd_attr_set_int(g, id, "macs", macs);
     hd_graph_swap_names(g, id, k->node);
-    if (form == NARROW)
-        set_window(g, id, v->kh, wide, v->sy, f,
-                   (int64_t[]){v->pt, v->pl, v->pb, v->ow + v->kw - 1 - v->w - v->pl});
-    if (form == SPREAD)
-        set_window(g, id, v->kh, wide, 1, f,
-                   (int64_t[]){v->kh - 1 - v->pt, v->kw - 1 - v->pl, v->kh - 1 - v->pb,
-                               v->kw - 1 - v->pr});
-    if (form == BLOCKS)
-        set_window(g, id, v->kh, blocks, v->sy, 1,
-                   (int64_t[]){v->pt, -first, v->pb, blocks - 1 + first});
-    if (many) unfold(s, made, y, f);
+    if (o.spread) {
+        set_window(g, id, v->kh, r.n, 1, o.q,
+                   (int64_t[]){v->kh - 1 - v->pt, -r.first, v->kh - 1 - v->pb, cut_off(v, o)});
+    } else { /* columns behind the last window are not read */
+        int64_t step = o.q * v->sx / o.f, end = (v->ow / o.q - 1) * step + r.first + r.n;
+        set_window(g, id, v->kh, r.n, v->sy, step,
+                   (int64_t[]){v->pt, -r.first, v->pb, hd_max(0, end - v->w / o.f)});
+    }
+    if (made != y) unfold(s, made, y, o.q);
 }
 
 static hd_status look_at(hd_ctx *ctx, struct columns *s, int node) {
@@ -274,8 +284,8 @@ static hd_status look_at(hd_ctx *ctx, struct columns *s, int node) {
     if (w->rank != 4) return HD_OK;
     TRY(hd_window_get(ctx, n, &s->g->tensors[n->in[0]], &w->dim[2], &k.v));
     if (!takes(s->g, &k)) return HD_OK;
-    struct choice c = choose(s, &k);
-    if (c.form != PLAIN) rewrite(s, &k, c.form, c.f);
+    struct form o = choose(s, &k);
+    if (o.q * o.f > 1) rewrite(s, &k, o);
     return HD_OK;
 }
 

@@ -35,7 +35,7 @@ int hd_move_channels(hd_graph *g, const char *name, int x, const int64_t *from, 
 int hd_channel_copies(hd_graph *g, int t, int64_t f) {
     const struct hd_tensor c = g->tensors[t];
     int64_t n = hd_tensor_elems(&c), all = n * f;
-    if (n == 1 && c.dtype == HD_F32) return t;
+    if (f == 1 || (n == 1 && c.dtype == HD_F32)) return t;
     char *v = hd_alloc(g->arena, (size_t)all * 4);
     for (int64_t i = 0; i < all; i++) memcpy(v + i * 4, (const char *)c.data + i / f * 4, 4);
     return hd_graph_const(g, c.name, c.dtype, 1, &all, v);

@@ -48,10 +48,10 @@ graph g {
 #=   const t.bias i32[2] = {0, 0}
 #=   const t.one f32[1] = {0x1p+0}
 #=   const b.columns i8[16,16,3,11] = #60fd9ac5
-#=   const c.columns i8[16,16,5,3] = #b13f11f9
 #=   const u0.columns.moves i8[16,2,1,8] = #c1acced5
 #=   const u0.columns.bias i32[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 #=   const u0.columns.one f32[1] = {0x1p+0}
+#=   const c.columns i8[16,16,5,3] = #b13f11f9
 #=   const ab_37 i32[16] = {-6, -6, -6, -6, -6, -6, -6, -6, 1, 1, 1, 1, 1, 1, 1, 1}
 #=   const as_38 f32[16] = {0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6}
 #=   const v0.moves i8[2,16,1,8] = #92e17cd5

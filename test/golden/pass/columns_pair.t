@@ -32,10 +32,10 @@ graph g {
 #=   const ns f32[1] = {0x1.99999ap-5}
 #=   const ab i32[3] = {-6, 1, 3}
 #=   const as f32[3] = {0x1.70a3d8p-4, 0x1.eb851ep-6, 0x1.99999ap-5}
-#=   const a.columns i8[15,15,3,3] = #16fd18e5
 #=   const x.columns.moves i8[15,3,1,5] = #062280cc
 #=   const x.columns.bias i32[15] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 #=   const x.columns.one f32[1] = {0x1p+0}
+#=   const a.columns i8[15,15,3,3] = #16fd18e5
 #=   const ab_26 i32[15] = {-6, -6, -6, -6, -6, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3}
 #=   const as_27 f32[15] = {0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.99999ap-5, 0x1.99999ap-5, 0x1.99999ap-5, 0x1.99999ap-5, 0x1.99999ap-5}
 #=   const d.moves i8[3,15,1,5] = #75429d8c
@@ -48,9 +48,9 @@ graph g {
 #=   const e.moves i8[3,15,1,5] = #75429d8c
 #=   const e.bias i32[3] = {0, 0, 0}
 #=   const e.one f32[1] = {0x1p+0}
-#=   const n.columns i8[5,15,3,3] = #e8606f2e
-#=   const nb_43 i32[5] = {-6, -6, -6, -6, -6}
-#=   const p.moves i8[1,5,1,5] = #4ba2765c
+#=   const n.columns i8[10,15,3,4] = #e845b853
+#=   const nb_43 i32[10] = {-6, -6, -6, -6, -6, -6, -6, -6, -6, -6}
+#=   const p.moves i8[1,10,1,10] = #dbe4cedf
 #=   const p.bias i32[1] = {0}
 #=   const p.one f32[1] = {0x1p+0}
 #=   const a.columns_48 i8[15,15,3,3] = #16fd18e5
@@ -67,8 +67,8 @@ graph g {
 #=   k i8[1,3,16,20] = qadd(e, g)
 #=   q.columns i8[1,15,16,4] = qconv(x.columns, a.columns_48, ab_49, as_50) @q x_zp=3 y_zp=7 kernel_shape=[3,3] pads=[1,1,1,1] strides=[1,1] group=1 macs=25920
 #=   q i8[1,3,16,20] = qconvtranspose(q.columns, q.moves, q.bias, q.one) @q_23 to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,5] strides=[1,5] pads=[0,0,0,0]
-#=   p.columns i8[1,5,16,4] = qconv(x.columns, n.columns, nb_43, ns) @p x_zp=3 kernel_shape=[3,3] pads=[1,1,1,1] strides=[1,1] group=1 macs=8640
-#=   p i8[1,1,16,20] = qconvtranspose(p.columns, p.moves, p.bias, p.one) @p_21 to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,5] strides=[1,5] pads=[0,0,0,0]
+#=   p.columns i8[1,10,16,2] = qconv(x.columns, n.columns, nb_43, ns) @p x_zp=3 kernel_shape=[3,4] pads=[1,1,1,1] strides=[1,2] group=1 macs=8640
+#=   p i8[1,1,16,20] = qconvtranspose(p.columns, p.moves, p.bias, p.one) @p_21 to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,10] strides=[1,10] pads=[0,0,0,0]
 #=   r i8[1,3,16,20] = qmul(q, p)
 #=   y.columns i8[1,15,16,4] = qconv(x.columns, a.columns, ab_26, as_27) @y x_zp=3 y_zp=-2 kernel_shape=[3,3] pads=[1,1,1,1] strides=[1,1] group=1 macs=25920
 #=   s.columns i8[1,15,16,4] = qadd(x.columns, y.columns) @s a_scale=0x1p-1 b_scale=0x1p-2 a_zp=3 b_zp=-2
