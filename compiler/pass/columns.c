@@ -41,6 +41,7 @@ struct columns {
 struct conv {
     int node;
     int64_t c, m;
+    bool packed; /* pixels of the operand share words, since it comes from the host */
     struct hd_window v;
 };
 
@@ -96,6 +97,13 @@ static int64_t layer(int64_t pixels, int64_t taps, int64_t in, int64_t out) {
     return taps * words(in) * words(out) * (pixels + LOAD_CYCLES) + PASS_CYCLES;
 }
 
+/* Words of a row that a window meets at least, where pixels share them. */
+static int64_t packed_words(const struct conv *k) {
+    int64_t pixels = LANES; /* of a word: a power of two */
+    while (pixels > 1 && pixels * k->c > LANES) pixels /= 2;
+    return hd_ceil_div(k->v.kw, pixels);
+}
+
 /* floor(x / n) */
 static int64_t floor_div(int64_t x, int64_t n) {
     return x < 0 ? -hd_ceil_div(-x, n) : x / n;
@@ -134,6 +142,7 @@ static int64_t price(const struct columns *s, const struct conv *k, struct form 
         return v->sy != 1 || v->dy != 1 || cut_off(v, o) < 0
                    ? INT64_MAX
                    : layer(pixels / o.q, taps, o.f * k->c, k->m) + fold;
+    if (o.q * o.f == 1 && k->packed) taps = v->kh * packed_words(k);
     if (o.q == 1) return layer(pixels, taps, o.f * k->c, k->m) + fold;
     if (o.q * k->m > LANES) return INT64_MAX;
     return layer(pixels / o.q, taps, o.f * k->c, o.q * k->m) + fold + unfold;
@@ -276,11 +285,11 @@ static void rewrite(struct columns *s, const struct conv *k, struct form o) {
 static hd_status look_at(hd_ctx *ctx, struct columns *s, int node) {
     const struct hd_node *n = &s->g->nodes[node];
     if (n->dead || n->op != HD_IR_qconv || n->n_in != 4 || !is_bytes(&s->g->tensors[n->in[0]]) ||
-        !is_bytes(&s->g->tensors[n->out[0]]) || at_border(s->g, n->out[0]) ||
-        (at_border(s->g, n->in[0]) && !also_whole(s->g, n->in[0])))
+        !is_bytes(&s->g->tensors[n->out[0]]) || at_border(s->g, n->out[0]))
         return HD_OK;
     const struct hd_tensor *w = &s->g->tensors[n->in[1]];
     struct conv k = {.node = node, .c = s->g->tensors[n->in[0]].dim[1], .m = w->dim[0]};
+    k.packed = at_border(s->g, n->in[0]) && !also_whole(s->g, n->in[0]);
     if (w->rank != 4) return HD_OK;
     TRY(hd_window_get(ctx, n, &s->g->tensors[n->in[0]], &w->dim[2], &k.v));
     if (!takes(s->g, &k)) return HD_OK;
