@@ -48,8 +48,9 @@ static void make_outputs(hd_graph *g) {
 }
 
 hd_status hd_prepare(hd_ctx *ctx, hd_graph *g) {
-    static const char *const list[] = {"shrink", "rows",   "images",  "blocks",   "shuffle", "gaps",
-                                       "narrow", "phases", "columns", "separate", "loaded",  NULL};
+    static const char *const list[] = {"shrink",   "features", "rows",   "images", "blocks",
+                                       "shuffle",  "gaps",     "narrow", "phases", "columns",
+                                       "separate", "loaded",   NULL};
     TRY(passes(ctx, g, list));
     make_outputs(g);
     return hd_graph_verify(ctx, g);
@@ -59,7 +60,7 @@ hd_status hd_opt_pass(hd_ctx *ctx, hd_graph *g, const char *name) {
     if (!strcmp(name, "legalize")) return hd_legalize(ctx, g);
     if (!strcmp(name, "complete")) return complete(ctx, g);
     if (!strcmp(name, "prepare")) return hd_prepare(ctx, g);
-    char allowed[320] = "legalize, complete, prepare";
+    char allowed[400] = "legalize, complete, prepare";
     for (size_t i = 0; hd_pass_names[i]; i++) {
         if (!strcmp(name, hd_pass_names[i])) return hd_pass_run(ctx, g, name);
         size_t n = strlen(allowed);

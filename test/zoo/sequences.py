@@ -219,3 +219,23 @@ def tabular(g):
         x, c = g.op("LeakyRelu", g.gemm(x, c, k), alpha=0.1), k
     y = g.op("Softplus", g.gemm(x, c, 8))
     return [y]
+
+
+def speech(g):
+    c, d = g.pick(32, 48), 64
+    x = g.relu(g.conv(g.input("x", [1, 1, 64, 40]), 1, c, s=2))
+    x = g.relu(g.conv(x, c, c, s=2))
+    x = g.linear(g.reshape(g.transpose(x, 0, 2, 1, 3), 1, 16, c * 10), c * 10, d)
+    return [g.linear(g.encoder(x, 16, d, 4, 128, before=True), d, 29)]
+
+
+def sound_events(g):
+    n, h, ci, x = 40, g.pick(16, 24), 1, g.input("x", [1, 1, 40, 64])
+    for co, p in ((16, 4), (32, 4), (32, 2)):
+        x = g.relu(g.norm(g.conv(x, ci, co, bias=False), co))
+        x, ci = g.op("MaxPool", x, kernel_shape=[1, p], strides=[1, p]), co
+    x = g.reshape(g.transpose(x, 2, 0, 1, 3), n, 1, 64)
+    w = [g.const([2, 3 * h, k], g.normal(6 * h * k, 0.1)) for k in (64, h)]
+    x, _ = g.op("GRU", x, *w, g.const([2, 6 * h], g.normal(12 * h, 0.05)), n=2, hidden_size=h,
+                direction="bidirectional", linear_before_reset=1)
+    return [g.op("Sigmoid", g.linear(g.reshape(g.transpose(x, 0, 2, 1, 3), n, 2 * h), 2 * h, 10))]
