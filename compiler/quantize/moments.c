@@ -1,4 +1,5 @@
-/* Norms of images whose rows are longer than the machine's, by means and a quotient:
+/* Norms of images whose rows are longer than the machine's, or channels of one dimension, by means
+ * and a quotient:
  *
  *   m = mean x, v = mean (x - m)^2, over pixels, then over the channels of a group
  *   y = (x - m) / sqrt(v + epsilon) * scale + bias
@@ -10,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compiler/pass/pass.h"
 #include "compiler/quantize/quantize.h"
 
 enum { LONGEST = 2048 }; /* row of the machine's layer norm */
@@ -65,8 +67,10 @@ static int along(struct moments *m, int t, int64_t groups) {
     return hd_graph_const(m->g, w.name, HD_F32, m->x.rank, dim, per);
 }
 
-/* Groups of channels that have one mean; 0: it is no norm of an image that is that long. */
-static int64_t groups_of(const struct hd_node *n, const struct hd_tensor *x) {
+/* Groups of channels that have one mean; 0: it is no norm of an image that is that long, or whose
+ * channels the machine cannot make rows of. */
+static int64_t groups_of(const hd_graph *g, const struct hd_node *n) {
+    const struct hd_tensor *x = &g->tensors[n->in[0]];
     int64_t axis = hd_attr_int(n, "axis", -1), groups = 1;
     if (!x->known || x->dtype != HD_F32 || x->producer < 0 || x->rank < 3 || x->rank > 4) return 0;
     if (n->op == HD_IR_layernorm) {
@@ -81,7 +85,8 @@ static int64_t groups_of(const struct hd_node *n, const struct hd_tensor *x) {
         return 0;
     }
     if (groups < 1 || x->dim[0] < 1 || x->dim[1] % groups) return 0;
-    return hd_tensor_elems(x) / x->dim[0] / groups > LONGEST ? groups : 0;
+    bool turns = x->rank == 3 && groups == x->dim[1] && hd_made_as_image(g, n->in[0]);
+    return turns || hd_tensor_elems(x) / x->dim[0] / groups > LONGEST ? groups : 0;
 }
 
 /* The image whose rows of groups node n normalises, an image again behind it, *out_y; -1: none. */
@@ -102,7 +107,7 @@ static int image_of(const hd_graph *g, const struct hd_node *n, int *out_y) {
 bool hd_quant_moments(hd_graph *g, int node) {
     const struct hd_node n = g->nodes[node];
     struct moments m = {.g = g, .x = g->tensors[n.in[0]], .name = g->tensors[n.out[0]].name};
-    int64_t groups = groups_of(&n, &m.x), axes[2] = {2, 3};
+    int64_t groups = groups_of(g, &n), axes[2] = {2, 3};
     if (!groups) return false;
     int x = n.in[0], bias = -1, y = n.out[0], image = image_of(g, &n, &y);
     if (image >= 0) x = image, m.x = g->tensors[x], m.name = g->tensors[y].name;

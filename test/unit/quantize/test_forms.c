@@ -51,6 +51,10 @@ static const struct form {
     {"s ? = expand(f, all)\nb ? = expand(f, all)\ny ? = layernorm(c, s, b) axis=1\n",
      HD_IR_layernorm, LONG, 0},
     {"y ? = instancenorm(c, k, f4)\n", HD_IR_instancenorm, 700, 0},
+    /* channels of one dimension: of an image, or rows already */
+    {"q ? = reshape(x) shape=[1,4,15]\ne ? = conv(q, line)\ny ? = instancenorm(e, k, f4)\n",
+     HD_IR_instancenorm, 5, 0},
+    {"q ? = reshape(c) shape=[1,4,15]\ny ? = instancenorm(q, k, f4)\n", HD_IR_instancenorm, 5, 1},
     /* an image as rows of groups, and back: the norm of the image */
     {"r ? = reshape(c) shape=[1,2,9000]\nn ? = instancenorm(r, k2, f2)\n"
      "y ? = reshape(n) shape=[1,4,1500,3]\n",
@@ -86,6 +90,7 @@ static hd_graph *parse(hd_ctx *ctx, hd_arena *a, const struct form *f) {
         "const square f32[4,4] = {1,2,-1,0.5, 0.25,-1,1,2, -2,1,0.5,0.5, 1,1,1,-1}\n"
         "const k f32[4] = {1,2,-1,0.5}\nconst by f32[1,1,5,1] = {1,2,4,-0.5,0.25}\n"
         "const weights f32[4,4,1,1] = {1,2,-1,0.5, 0.25,-1,1,2, -2,1,0.5,0.5, 1,1,1,-1}\n"
+        "const line f32[4,4,1] = {1,2,-1,0.5, 0.25,-1,1,2, -2,1,0.5,0.5, 1,1,1,-1}\n"
         "const grouped f32[4,2,1,1] = {1,2,-1,0.5, 0.25,-1,1,2}\n"
         "const bias f32[4] = {0.5,-0.5,1,0}\nconst unit f32[1,1] = {2}\nc ? = conv(x, weights, "
         "bias)\n"
