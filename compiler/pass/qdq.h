@@ -95,6 +95,8 @@ bool hd_qdq_is_linear_resize(const hd_graph *g, int node);
 
 /* A pool that is the mean of a whole volume (volume.c). */
 bool hd_volume_mean(const hd_graph *g, int node);
+/* A transposed convolution of a volume whose windows do not overlap along the depth (volume.c). */
+bool hd_volume_spreads(const struct hd_node *n);
 
 /* How many leading operands hold the values that a node moves, 0 = it computes. The others say
  * where to. */

@@ -1,4 +1,5 @@
-/* Convolutions and pools of three dimensions, for integers, as those of two over images.
+/* Convolutions, also transposed ones whose windows do not overlap along the depth, and pools of
+ * three dimensions, for integers, as those of two over images.
  *
  *   x [N,C,D,H,W]  ->  images [N*D,C,H,W]; those that a window of kd images meets become one image
  *   of kd*C channels, and the window is one of kh x kw
@@ -20,7 +21,7 @@
 #include "compiler/pass/qdq.h"
 #include "runtime/base/num.h"
 
-enum { RANK = 5, DEPTH = 2 };
+enum { RANK = 5, DEPTH = 2, LAYERS_MOST = 8 };
 
 struct volume {
     hd_graph *g;
@@ -223,6 +224,65 @@ static bool conv(struct volume *v, int node) {
     return true;
 }
 
+/* Layer k of weights [C,M/g,kd,kh,kw] along the depth, [C,M/g,kh,kw]; -1: they are no integers. */
+static int weight_layer(struct volume *v, int t, int64_t k) {
+    const struct hd_node *dq = hd_qdq_constant(v->g, t);
+    if (!dq || hd_attr_get(dq, "block_size")) return -1;
+    const struct hd_tensor w = v->g->tensors[dq->in[0]];
+    if ((w.dtype != HD_I8 && w.dtype != HD_U8) || w.rank != RANK) return -1;
+    int64_t dim[4] = {w.dim[0], w.dim[1], w.dim[3], w.dim[4]}, area = dim[2] * dim[3];
+    int8_t *to = hd_new_array(v->g->arena, int8_t, (size_t)(dim[0] * dim[1] * area) + 1);
+    for (int64_t i = 0; i < dim[0] * dim[1]; i++)
+        memcpy(to + i * area, (const int8_t *)w.data + (i * w.dim[2] + k) * area, (size_t)area);
+    const char *name = hd_sprintf(v->g->arena, "%s.depth%d", w.name, (int)k);
+    int q = hd_graph_const(v->g, name, w.dtype, 4, dim, to);
+    return dequantised(v, q, (int)(dq - v->g->nodes), name);
+}
+
+bool hd_volume_spreads(const struct hd_node *n) {
+    int64_t extra[3];
+    struct box b;
+    hd_attr_ints(n, "output_padding", extra, 3, 0);
+    return n->op == HD_IR_convtranspose && box_of(n, &b) && b.stride[0] == b.kernel[0] &&
+           b.kernel[0] <= LAYERS_MOST && !b.before[0] && !b.after[0] && !extra[0] &&
+           !hd_attr_get(n, "output_shape");
+}
+
+/* Layer k of the weights makes every kd-th image, from k on. */
+static bool convtranspose(struct volume *v, int node) {
+    const struct hd_node n = v->g->nodes[node];
+    int64_t extra[3];
+    struct hd_qparam p;
+    struct box b;
+    int q, y = n.out[0], part[LAYERS_MOST];
+    if (!is_volume(v->g, y) || !integers(v, n.in[0], &q, &p) || !hd_volume_spreads(&n) ||
+        !box_of(&n, &b) || weight_layer(v, n.in[1], 0) < 0)
+        return false;
+    int64_t kd = b.kernel[0];
+    hd_attr_ints(&n, "output_padding", extra, 3, 0);
+    const int64_t *d = v->g->tensors[y].dim, images = d[0] * d[2],
+                  one[4] = {images / kd, d[1], d[3], d[4]},
+                  all[4] = {images / kd, kd * d[1], d[3], d[4]},
+                  dim[4] = {images, d[1], d[3], d[4]};
+    int x = images_of(v, n.in[0]);
+    hd_graph_kill(v->g, node);
+    for (int64_t k = 0; k < kd; k++) {
+        int in[3] = {x, weight_layer(v, n.in[1], k), n.n_in > 2 ? n.in[2] : -1};
+        part[k] = tensor(v, y, 4, one);
+        int id = hd_graph_node(v->g, HD_IR_convtranspose, n.name, n.n_in, in, 1, &part[k]);
+        hd_attr_set_int(v->g, id, "group", hd_attr_int(&n, "group", 1));
+        hd_attr_set_ints(v->g, id, "output_padding", 2, extra + 1);
+        set_window(v, id, &b);
+        if (k == 0) hd_graph_swap_names(v->g, id, node);
+    }
+    int beside = tensor(v, y, 4, all);
+    int id =
+        hd_graph_node(v->g, HD_IR_concat, v->g->tensors[beside].name, (int)kd, part, 1, &beside);
+    hd_attr_set_int(v->g, id, "axis", 1);
+    from_images(v, reshaped(v, beside, 4, dim, -1), y);
+    return true;
+}
+
 /* Largest along the depth first, [N*out,C,kd,H*W], then of each image. */
 static bool maxpool(struct volume *v, int node) {
     const struct hd_node n = v->g->nodes[node];
@@ -336,10 +396,11 @@ hd_status hd_pass_volume(hd_ctx *ctx, hd_graph *g) {
     for (size_t i = 0; i < g->n_tensors; i++) v.images[i] = -1;
     for (size_t i = 0; i < n; i++) {
         enum hd_ir_op op = g->nodes[order[i]].op;
-        bool done = op == HD_IR_conv      ? conv(&v, order[i])
-                    : op == HD_IR_maxpool ? maxpool(&v, order[i])
-                    : op == HD_IR_avgpool ? average(&v, order[i])
-                                          : elementwise(&v, order[i]);
+        bool done = op == HD_IR_conv            ? conv(&v, order[i])
+                    : op == HD_IR_convtranspose ? convtranspose(&v, order[i])
+                    : op == HD_IR_maxpool       ? maxpool(&v, order[i])
+                    : op == HD_IR_avgpool       ? average(&v, order[i])
+                                                : elementwise(&v, order[i]);
         any = any || done;
     }
     if (!any) return HD_OK;

@@ -44,7 +44,7 @@ int hd_quant_weights(const hd_graph *g, int node) {
     const struct hd_tensor *w = &g->tensors[n->in[1]];
     if (n->n_in > 2 && n->in[2] >= 0 && !constant_f32(g, n->in[2])) return -1;
     if (n->op == HD_IR_conv) return w->rank <= 5 ? 0 : -1;
-    if (n->op == HD_IR_convtranspose) return w->rank <= 4 ? 1 : -1;
+    if (n->op == HD_IR_convtranspose) return w->rank <= 4 || hd_volume_spreads(n) ? 1 : -1;
     if (w->rank != 2 || g->tensors[n->in[0]].rank < 2) return -1;
     if (n->op == HD_IR_matmul) return 1;
     if (hd_attr_float(n, "alpha", 1) != 1.0f || hd_attr_float(n, "beta", 1) != 1.0f) return -1;

@@ -65,7 +65,8 @@ static int deep_nodes(const hd_graph *g) {
     int n = 0;
     for (size_t i = 0; i < g->n_nodes; i++) {
         enum hd_ir_op op = g->nodes[i].op;
-        bool window = op == HD_IR_conv || op == HD_IR_maxpool || op == HD_IR_avgpool;
+        bool window = op == HD_IR_conv || op == HD_IR_convtranspose || op == HD_IR_qconvtranspose ||
+                      op == HD_IR_maxpool || op == HD_IR_avgpool;
         n += !g->nodes[i].dead && window && g->tensors[g->nodes[i].in[0]].rank > 4;
     }
     return n;
@@ -81,6 +82,11 @@ static void same_values(void **state) {
         {"1,4,3,4,4", 5, 6, 2, 2, 3, 1, "y ? = conv(d, w) group=2 pads=[1,1,0,0,1,0]"},
         {"1,4,3,4,4", 5, 4, 1, 3, 3, 3, "y ? = conv(d, w) group=4 pads=[1,1,1,1,1,1]"},
         {"1,4,3,4,4", 5, 4, 4, 1, 3, 3, "y ? = conv(d, w) strides=[2,1,1]"},
+        {"1,4,3,4,4", 5, 4, 6, 2, 2, 2,
+         "y ? = convtranspose(d, w) kernel_shape=[2,2,2] strides=[2,2,2]"},
+        {"2,4,2,3,3", -3, 4, 2, 3, 3, 2,
+         "y ? = convtranspose(d, w) kernel_shape=[3,3,2] strides=[3,2,1] pads=[0,1,0,0,0,1] group=2"
+         " output_padding=[0,1,0]"},
         {"2,3,5,6,6", 5, 1, 1, 1, 1, 1,
          "y ? = maxpool(d) kernel_shape=[2,2,3] strides=[2,1,2] pads=[1,0,1,0,1,1]"},
         {"2,3,5,6,6", 5, 1, 1, 1, 1, 1,
@@ -117,16 +123,26 @@ static void float_stays(void **state) {
     hd_ctx_destroy(ctx);
 }
 
-/* A pool over a part of the depth has no integer form: it stays, between integers, too. */
+/* A pool over a part of the depth, and transposed windows that overlap along it, stay three
+ * dimensional, between integers, too. */
 static void part_stays(void **state) {
     (void)state;
-    hd_ctx *ctx = hd_ctx_create();
-    struct net n = {"1,3,4,5,6", 0, 4, 3, 3, 3, 3, "y ? = avgpool(d) kernel_shape=[2,5,6]"};
-    hd_graph *g = parsed(ctx, &n);
-    if (hd_pass_run(ctx, g, "qdq") != HD_OK) fail_msg("%s", hd_message(ctx));
-    assert_int_equal(deep_nodes(g), 1);
-    hd_graph_destroy(g);
-    hd_ctx_destroy(ctx);
+    static const struct net nets[] = {
+        {"1,3,4,5,6", 0, 4, 3, 3, 3, 3, "y ? = avgpool(d) kernel_shape=[2,5,6]"},
+        {"1,4,3,4,4", 0, 4, 2, 3, 2, 2,
+         "y ? = convtranspose(d, w) kernel_shape=[3,2,2] strides=[2,2,2]"},
+        {"1,4,3,4,4", 0, 4, 2, 2, 2, 2,
+         "y ? = convtranspose(d, w) kernel_shape=[2,2,2] strides=[2,2,2] pads=[1,0,0,0,0,0]"},
+    };
+    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+        hd_ctx *ctx = hd_ctx_create();
+        hd_graph *g = parsed(ctx, &nets[i]);
+        if (hd_pass_run(ctx, g, "volume") != HD_OK || hd_pass_run(ctx, g, "qdq") != HD_OK)
+            fail_msg("%s", hd_message(ctx));
+        assert_int_equal(deep_nodes(g), 1);
+        hd_graph_destroy(g);
+        hd_ctx_destroy(ctx);
+    }
 }
 
 int main(void) {
