@@ -68,7 +68,7 @@ struct hd_tfl_state { /* a value that lives from run to run: an input and an out
 
 struct hd_tfl {
     hd_ctx *ctx;
-    hd_graph *g;
+    hd_graph *g, *network; /* in work: the network, or a branch or body of it */
     hd_arena *arena;
     struct hd_fb fb;
     const struct hd_source *from;
@@ -78,7 +78,9 @@ struct hd_tfl {
     const struct hd_tfl_op *op; /* in work */
     struct hd_tfl_state *states;
     size_t n_states, cap_states;
-    int depth;
+    int depth;      /* of calls */
+    bool once;      /* in CALL_ONCE: what is assigned is the initial value */
+    uint64_t rows;  /* tensors and operations of subgraphs, each time that one is called */
     uint64_t items; /* of lists that have been copied */
 };
 

@@ -146,8 +146,12 @@ static hd_status import(struct hd_tfl *m) {
 
 hd_status hd_read_tflite(hd_ctx *ctx, hd_graph *g, const struct hd_source *from) {
     hd_arena *a = hd_arena_create();
-    struct hd_tfl m = {
-        .ctx = ctx, .g = g, .arena = a, .fb = hd_fb_open(from->data, from->bytes), .from = from};
+    struct hd_tfl m = {.ctx = ctx,
+                       .g = g,
+                       .network = g,
+                       .arena = a,
+                       .fb = hd_fb_open(from->data, from->bytes),
+                       .from = from};
     hd_status s = import(&m);
     hd_arena_destroy(a);
     return s;

@@ -27,6 +27,10 @@ hd_status hd_tfl_state_read(struct hd_tfl *m, const char *name, const struct hd_
                             int *out) {
     struct hd_tfl_state *s = state_of(m, name);
     char text[2][HD_SHAPE_TEXT];
+    if (m->g != m->network)
+        return hd_tfl_bad(
+            m, HD_UNSUPPORTED,
+            "variable '%s' in a branch or in the body of a loop; allowed: outside of them", name);
     *out = s->now;
     if (s->now >= 0) return HD_OK;
     if (t->ir < 0)
@@ -110,26 +114,10 @@ hd_status hd_tfl_assign_variable(struct hd_tfl *m) {
     int value;
     if (!name || !x) return hd_tfl_bad(m, HD_UNSUPPORTED, "its operand 0 is no VAR_HANDLE");
     TRY(hd_tfl_raw(m, x, &value));
-    if (!m->depth) return hd_tfl_state_write(m, name, x, value);
-    struct hd_tfl_state *s = state_of(m, name); /* of CALL_ONCE: the initial value */
+    if (!m->once) return hd_tfl_state_write(m, name, x, value);
+    struct hd_tfl_state *s = state_of(m, name);
     s->initial = value;
     if (!m->g->tensors[value].data)
         return hd_tfl_bad(m, HD_UNSUPPORTED, "variable '%s' does not begin with a constant", name);
-    return HD_OK;
-}
-
-hd_status hd_tfl_call_once(struct hd_tfl *m) {
-    struct hd_tfl_graph *outer = m->at;
-    const struct hd_tfl_op *op = m->op;
-    int64_t index = hd_tfl_option(m, 0, 4, 0);
-    if (index < 1 || index >= m->n_graphs || m->depth)
-        return hd_tfl_bad(m, HD_INVALID, "it calls graph %lld, allowed 1..%u from the network",
-                          (long long)index, m->n_graphs - 1);
-    m->at = &m->graphs[index];
-    m->depth++;
-    TRY(hd_tfl_body(m));
-    m->depth--;
-    m->at = outer;
-    m->op = op;
     return HD_OK;
 }

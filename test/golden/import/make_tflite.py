@@ -64,6 +64,40 @@ def transposed(options):
 save("custom", transposed(struct.pack("<3i", 1, 2, 2)))
 save("custom_short", transposed(bytes(8)))
 
+# Control flow: y = c ? x + x : x * x; then y doubles while one of its numbers is below 100; then x + x again, since the
+# condition is constant. 3, 4 make 6, 8, which become 192, 256; else 9, 16, which become 144, 256.
+pair = [tensor("a", F32, [2]), tensor("b", F32, [2])]
+double = (pair, [0], [1], [(0, [0, 0], [1], [N("b", 0)])])
+square = (pair, [0], [1], [(1, [0, 0], [1], [N("b", 0)])])
+below = ([tensor("a", F32, [2]), tensor("most", F32, [], 1), tensor("l", BOOL, [2]), tensor("axes", I32, [1], 2),
+          tensor("any", BOOL, [])],
+         [0], [4], [(2, [0, 1], [2], None), (3, [2, 3], [4], [None])])
+flow_codes = [0, 18, 58, 91, 118, 119, 2, 142, 143]
+flow_data = [struct.pack("<f", 100), struct.pack("<i", 0), b"\1"]
+
+
+def flow(ops, graphs, *more):
+    return model([tensor("x", F32, [2]), tensor("c", BOOL, [1]), tensor("y", F32, [2]), tensor("z", F32, [2]),
+                  tensor("true", BOOL, [1], 3), tensor("w", F32, [2]), *more],
+                 [0, 1], [2 if len(ops) == 1 else 5], ops, flow_data, flow_codes, graphs)
+
+
+def one_of(then, other):
+    return (4, [1, 0], [2], [N("i", then), N("i", other)])
+
+
+save("flow", flow([one_of(1, 2), (5, [2], [3], [N("i", 3), N("i", 1)]), (4, [4, 3], [5], [N("i", 1), N("i", 2)])],
+                  [double, square, below]))
+# A graph that is not there; one that calls itself; a loop whose value grows; a variable in a branch.
+save("flow_index", flow([one_of(1, 3)], [double, square]))
+save("flow_self", flow([one_of(1, 2)], [
+    double, ([*pair, tensor("c", BOOL, [1], 3)], [0], [1], [(4, [2, 0], [1], [N("i", 2), N("i", 2)])])]))
+save("flow_grows", flow([(5, [0], [2], [N("i", 3), N("i", 2)])], [
+    double, ([tensor("a", F32, [2]), tensor("b", F32, [4])], [0], [1], [(6, [0, 0], [1], [N("i", 0)])]), below]))
+save("flow_variable", flow([one_of(1, 2)], [double, (
+    [*pair, tensor("h", RESOURCE, [1]), tensor("v", F32, [2])], [0], [1],
+    [(7, [], [2], handle), (8, [2], [3], None), (0, [0, 3], [1], [N("b", 0)])])]))
+
 # Damaged: cut short, an offset out of the file, an operation that does not exist, a constant too short.
 save("cut", conv[:200])
 save("offset", b"\xff\xff\xff\x7f" + conv[4:])
@@ -97,12 +131,12 @@ def clamp(v):
     return max(-128, min(127, v))
 
 
-def npy(path, values, shape):
-    head = "{'descr': '|i1', 'fortran_order': False, 'shape': %s, }" % (shape,)
+def npy(path, values, shape, kind="|i1", code="b"):
+    head = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (kind, shape)
     head = head.ljust(128 - 10 - 1) + "\n"
     with open(path, "wb") as f:
         f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() +
-                struct.pack(f"<{len(values)}b", *values))
+                struct.pack(f"<{len(values)}{code}", *values))
 
 
 def f32(x):
@@ -136,3 +170,13 @@ with open(folder + "/model.tflite", "wb") as f:
 for name, values, of in (("input_0", a, shape), ("input_1", b, shape), ("output_0", p, shape), ("output_1", q, shape),
                          ("output_2", r, (n, c))):
     npy(f"{folder}/test_data_set_0/{name}.npy", values, of)
+
+# What control flow makes of 3, 4, either way.
+folder = os.path.join(HERE, "../flow_cases/flow")
+for i, (c, w) in enumerate(((1, (384, 512)), (0, (288, 512)))):
+    os.makedirs(f"{folder}/test_data_set_{i}", exist_ok=True)
+    npy(f"{folder}/test_data_set_{i}/input_0.npy", (3, 4), (2,), "<f4", "f")
+    npy(f"{folder}/test_data_set_{i}/input_1.npy", (c,), (1,), "|b1", "b")
+    npy(f"{folder}/test_data_set_{i}/output_0.npy", w, (2,), "<f4", "f")
+with open(os.path.join(HERE, "flow.tflite"), "rb") as f, open(folder + "/model.tflite", "wb") as to:
+    to.write(f.read())
