@@ -13,8 +13,9 @@
  *
  * The array takes LANES channels of a pixel at a time, and makes LANES, used or not. Functions of
  * single bytes behind a result work on F(y), and pairs whose other operand has an F. It is a rule
- * of cost, and F(x) costs nothing where x was made of it. At the border of the network pixels are
- * packed where convolutions alone read them, or the host moves them.
+ * of cost, and F(x) costs nothing where x was made of it. Pixels of an input share words anyway
+ * where convolutions alone read it. What leaves is put in order by the host, or in a move that
+ * stands there.
  */
 #include <string.h>
 
@@ -27,6 +28,7 @@ enum {
     LANES = 16,
     TAPS_MOST = 200,   /* of a window; the machine refuses more than a quarter of WM holds */
     LOAD_CYCLES = 16,  /* of a word of weights */
+    RUN_CYCLES = 4,    /* of the load unit for a short run */
     PASS_CYCLES = 100, /* of another layer, to begin and to end */
     SAVED_LEAST = 5    /* one part in so many */
 };
@@ -42,6 +44,8 @@ struct conv {
     int node;
     int64_t c, m;
     bool packed; /* pixels of the operand share words, since it comes from the host */
+    bool leaves; /* the result goes to the host, which puts columns in their order .. */
+    bool moves;  /* .. or to a move */
     struct hd_window v;
 };
 
@@ -64,6 +68,21 @@ static bool at_border(const hd_graph *g, int t) {
     for (size_t i = 0; i < n && i < USERS; i++)
         if (g->nodes[user[i]].op == HD_IR_dequantize) return true;
     return false;
+}
+
+/* Only what makes floats for the caller reads it, or the caller; *moves: or what moves it. */
+static bool leaves(const hd_graph *g, int t, bool *moves) {
+    enum { USERS = 4 };
+    int user[USERS];
+    size_t n = hd_graph_users(g, t, user, USERS);
+    *moves = false;
+    if (n > USERS) return false;
+    for (size_t i = 0; i < n; i++) {
+        enum hd_ir_op op = g->nodes[user[i]].op;
+        if (op != HD_IR_dequantize && op != HD_IR_reshape && op != HD_IR_transpose) return false;
+        *moves = *moves || op != HD_IR_dequantize;
+    }
+    return n > 0 || hd_graph_is_output(g, t);
 }
 
 /* ... and something that is no convolution reads it, so its pixels are not packed. */
@@ -128,24 +147,32 @@ static int64_t cut_off(const struct hd_window *v, struct form o) {
     return (v->w / o.f - 1) * o.q + r.n + r.first - v->ow;
 }
 
+/* y of F(y), of so many blocks of q columns. */
+static int64_t unfolding(const struct conv *k, int64_t blocks, int64_t q) {
+    if (k->leaves) return k->moves ? 2 * RUN_CYCLES * blocks * k->m : 0;
+    int64_t pixels = blocks * q;
+    return layer(pixels, 1, q * k->m, k->m) + pixels * words(k->m) / 2;
+}
+
 static int64_t price(const struct columns *s, const struct conv *k, struct form o) {
     const struct hd_node *n = &s->g->nodes[k->node];
     const struct hd_window *v = &k->v;
     const struct hd_tensor *x = &s->g->tensors[n->in[0]];
-    int64_t images = x->dim[0], pixels = images * v->oh * v->ow, taps = v->kh * reach_of(v, o).n;
+    int64_t rows = x->dim[0] * v->oh, blocks = rows * hd_ceil_div(v->ow, o.q),
+            taps = v->kh * reach_of(v, o).n;
     bool known = o.f == 1 || (s->folded[n->in[0]] >= 0 && s->at_once[n->in[0]] == o.f);
-    int64_t fold = known ? 0 : layer(images * v->h * v->w / o.f, o.f, k->c, o.f * k->c);
-    int64_t unfold = layer(pixels, 1, o.q * k->m, k->m) + pixels * words(k->m) / 2;
-    if (v->ow % o.q || v->w % o.f || (o.f > 1 && o.f * k->c > LANES)) return INT64_MAX;
+    int64_t fold = known ? 0 : layer(x->dim[0] * v->h * v->w / o.f, o.f, k->c, o.f * k->c);
+    bool even = v->w % o.f == 0 && (v->ow % o.q == 0 || (k->leaves && !o.spread));
+    if (!even || (o.f > 1 && o.f * k->c > LANES)) return INT64_MAX;
     if (taps > TAPS_MOST && o.f * o.q > 1) return INT64_MAX;
     if (o.spread)
         return v->sy != 1 || v->dy != 1 || cut_off(v, o) < 0
                    ? INT64_MAX
-                   : layer(pixels / o.q, taps, o.f * k->c, k->m) + fold;
+                   : layer(blocks, taps, o.f * k->c, k->m) + fold;
     if (o.q * o.f == 1 && k->packed) taps = v->kh * packed_words(k);
-    if (o.q == 1) return layer(pixels, taps, o.f * k->c, k->m) + fold;
+    if (o.q == 1) return layer(blocks, taps, o.f * k->c, k->m) + fold;
     if (o.q * k->m > LANES) return INT64_MAX;
-    return layer(pixels / o.q, taps, o.f * k->c, o.q * k->m) + fold + unfold;
+    return layer(blocks, taps, o.f * k->c, o.q * k->m) + fold + unfolding(k, blocks, o.q);
 }
 
 static struct form choose(const struct columns *s, const struct conv *k) {
@@ -204,7 +231,7 @@ static void move(hd_graph *g, int x, int y, int64_t f, bool fold) {
 /* A tensor of F of t. */
 static int folded_like(hd_graph *g, int t, int64_t f) {
     const struct hd_tensor x = g->tensors[t];
-    int64_t dim[4] = {x.dim[0], x.dim[1] * f, x.dim[2], x.dim[3] / f};
+    int64_t dim[4] = {x.dim[0], x.dim[1] * f, x.dim[2], hd_ceil_div(x.dim[3], f)};
     return hd_graph_tensor(g, hd_sprintf(g->arena, "%s.columns", x.name), x.dtype, 4, dim);
 }
 
@@ -245,6 +272,24 @@ static void unfold(struct columns *s, int made, int y, int64_t f) {
     move(g, made, y, f, false);
 }
 
+/* y from F(y) by the host, or in a move that stands behind it. */
+static void put_in_order(hd_graph *g, int x, int64_t f, int y) {
+    const struct hd_tensor t = g->tensors[x], to = g->tensors[y];
+    int64_t m = to.dim[1], n = t.dim[0], h = t.dim[2], columns = t.dim[3],
+            apart[5] = {n, m, f, h, columns}, perm[5] = {0, 1, 3, 4, 2},
+            turned[5] = {n, m, h, columns, f}, wide[4] = {n, m, h, columns * f};
+    bool whole = columns * f == to.dim[3];
+    x = hd_moved(g, HD_IR_reshape, x, 5, apart, "shape", apart, -1);
+    x = hd_moved(g, HD_IR_transpose, x, 5, turned, "perm", perm, -1);
+    x = hd_moved(g, HD_IR_reshape, x, 4, wide, "shape", wide, whole ? y : -1);
+    if (whole) return;
+    int64_t one = 1, zero = 0, axis = 3;
+    int in[4] = {x, hd_graph_const(g, "from", HD_I64, 1, &one, &zero),
+                 hd_graph_const(g, "to", HD_I64, 1, &one, &to.dim[3]),
+                 hd_graph_const(g, "axis", HD_I64, 1, &one, &axis)};
+    hd_graph_node(g, HD_IR_slice, to.name, 4, in, 1, &y);
+}
+
 /* F(x). */
 static int operand(struct columns *s, int x, int64_t f) {
     if (f == 1 || (s->folded[x] >= 0 && s->at_once[x] == f)) return f == 1 ? x : s->folded[x];
@@ -275,22 +320,25 @@ static void rewrite(struct columns *s, const struct conv *k, struct form o) {
         set_window(g, id, v->kh, r.n, 1, o.q,
                    (int64_t[]){v->kh - 1 - v->pt, -r.first, v->kh - 1 - v->pb, cut_off(v, o)});
     } else { /* columns behind the last window are not read */
-        int64_t step = o.q * v->sx / o.f, end = (v->ow / o.q - 1) * step + r.first + r.n;
+        int64_t step = o.q * v->sx / o.f,
+                end = (hd_ceil_div(v->ow, o.q) - 1) * step + r.first + r.n;
         set_window(g, id, v->kh, r.n, v->sy, step,
                    (int64_t[]){v->pt, -r.first, v->pb, hd_max(0, end - v->w / o.f)});
     }
-    if (made != y) unfold(s, made, y, o.q);
+    if (made == y) return;
+    k->leaves ? put_in_order(g, made, o.q, y) : unfold(s, made, y, o.q);
 }
 
 static hd_status look_at(hd_ctx *ctx, struct columns *s, int node) {
     const struct hd_node *n = &s->g->nodes[node];
     if (n->dead || n->op != HD_IR_qconv || n->n_in != 4 || !is_bytes(&s->g->tensors[n->in[0]]) ||
-        !is_bytes(&s->g->tensors[n->out[0]]) || at_border(s->g, n->out[0]))
+        !is_bytes(&s->g->tensors[n->out[0]]))
         return HD_OK;
     const struct hd_tensor *w = &s->g->tensors[n->in[1]];
     struct conv k = {.node = node, .c = s->g->tensors[n->in[0]].dim[1], .m = w->dim[0]};
     k.packed = at_border(s->g, n->in[0]) && !also_whole(s->g, n->in[0]);
-    if (w->rank != 4) return HD_OK;
+    k.leaves = leaves(s->g, n->out[0], &k.moves);
+    if (w->rank != 4 || (at_border(s->g, n->out[0]) && !k.leaves)) return HD_OK;
     TRY(hd_window_get(ctx, n, &s->g->tensors[n->in[0]], &w->dim[2], &k.v));
     if (!takes(s->g, &k)) return HD_OK;
     struct form o = choose(s, &k);

@@ -6,11 +6,10 @@
 #include "compiler/pass/pattern.h"
 
 const char *const hd_pass_names[] = {
-    "axes",   "fold",      "shapes",  "cse",      "simplify",  "sink",      "layout",
-    "nhwc",   "batchnorm", "norm",    "gelu",     "attention", "recurrent", "qdq",
-    "dce",    "split",     "shuffle", "separate", "integer",   "dynamic",   "volume",
-    "narrow", "state",     "shrink",  "rows",     "images",    "gaps",      "columns",
-    "phases", "blocks",    "loaded",  "features", NULL};
+    "axes",      "fold",     "shapes",  "cse",       "simplify",  "sink",   "layout",   "nhwc",
+    "batchnorm", "norm",     "gelu",    "attention", "recurrent", "qdq",    "dce",      "split",
+    "shuffle",   "separate", "integer", "dynamic",   "volume",    "state",  "shrink",   "rows",
+    "images",    "gaps",     "columns", "phases",    "blocks",    "loaded", "features", NULL};
 
 /* Those that change a graph by what it says alone: graphs in attributes go through them, too. */
 static bool enters_graphs(const char *name) {
@@ -37,7 +36,6 @@ static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
     if (!strcmp(name, "blocks")) return hd_pass_blocks(ctx, g);
     if (!strcmp(name, "shuffle")) return hd_pass_shuffle(ctx, g);
     if (!strcmp(name, "state")) return hd_pass_state(ctx, g);
-    if (!strcmp(name, "narrow")) return hd_pass_narrow(ctx, g);
     if (!strcmp(name, "separate")) return hd_pass_separate(ctx, g);
     if (!strcmp(name, "volume")) return hd_pass_volume(ctx, g);
     if (!strcmp(name, "layout")) return hd_pass_layout(ctx, g, false);

@@ -35,7 +35,6 @@ hd_status hd_pass_features(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_phases(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_blocks(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_loaded(hd_ctx *ctx, hd_graph *g);
-hd_status hd_pass_narrow(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_separate(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_volume(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_shapes(hd_ctx *ctx, hd_graph *g);

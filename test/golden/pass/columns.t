@@ -1,6 +1,6 @@
 # Columns of a row at once: few channels from many, with the table behind them; many from few; few from few, by blocks;
-# what was made so is read so. Padding and bias differ by side and channel. Not at the border, not of a width that does
-# not come out even, not one tap wide.
+# what was made so is read so. Padding and bias differ by side and channel. Not of a width that does not come
+# out even, not one tap wide.
 # RUN: heddle opt --pass columns %s
 graph g {
   input x i8[1,16,16,32]
@@ -39,7 +39,6 @@ graph g {
 #=   const table i8[256] = #b62f2fd9
 #=   const bb i32[16] = {-6, 9, 5, 1, -4, 8, 9, -6, 2, -6, -7, -3, -3, 1, 2, -4}
 #=   const bs f32[16] = {0x1.47ae14p-4, 0x1.47ae14p-6, 0x1.47ae14p-5, 0x1.1eb852p-4, 0x1.70a3d8p-4, 0x1.47ae14p-4, 0x1.1eb852p-4, 0x1.47ae14p-7, 0x1.47ae14p-6, 0x1.eb851ep-5, 0x1.eb851ep-6, 0x1.47ae14p-7, 0x1.47ae14p-4, 0x1.1eb852p-4, 0x1.eb851ep-5, 0x1.47ae14p-6}
-#=   const c i8[2,2,5,5] = #bf440b62
 #=   const d i8[2,16,1,5] = #90f01528
 #=   const a.columns i8[16,16,3,10] = #a190ae5d
 #=   const ab_24 i32[16] = {-6, -6, -6, -6, -6, -6, -6, -6, 1, 1, 1, 1, 1, 1, 1, 1}
@@ -57,6 +56,12 @@ graph g {
 #=   const v0.moves i8[2,16,1,8] = #92e17cd5
 #=   const v0.bias i32[2] = {0, 0}
 #=   const v0.one f32[1] = {0x1p+0}
+#=   const h.columns.moves i8[16,2,1,8] = #c1acced5
+#=   const h.columns.bias i32[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#=   const h.columns.one f32[1] = {0x1p+0}
+#=   const c.columns_48 i8[16,16,5,3] = #fa740b43
+#=   const ab_49 i32[16] = {-6, -6, -6, -6, -6, -6, -6, -6, 1, 1, 1, 1, 1, 1, 1, 1}
+#=   const as_50 f32[16] = {0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6}
 #=   x0 i8[1,16,16,32] = qrescale(x)
 #=   y.columns i8[1,16,16,4] = qconv(x0, a.columns, ab_24, as_25) @y x_zp=3 y_zp=-2 kernel_shape=[3,10] pads=[1,0,1,2] strides=[1,8] group=1 macs=147456
 #=   t.columns i8[1,16,16,4] = qtable(y.columns, table) @t
@@ -68,11 +73,15 @@ graph g {
 #=   h i8[1,2,16,32] = qconv(x0, d, ab, as) kernel_shape=[1,5] pads=[0,2,0,2] strides=[1,1] group=1
 #=   odd i8[1,2,16,31] = qconv(x0, d, ab, as) kernel_shape=[1,5] pads=[0,0,0,3] strides=[1,1] group=1
 #=   odd0 i8[1,2,16,31] = qadd(odd, odd)
-#=   one i8[1,2,16,32] = qconv(h, c, ab, as) kernel_shape=[5,5] pads=[2,2,2,2] strides=[1,1] group=1
 #=   u0.columns i8[1,16,16,4] = qconv(u0, u0.columns.moves, u0.columns.bias, u0.columns.one) to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,8] strides=[1,8] pads=[0,0,0,0]
 #=   v.columns i8[1,16,8,4] = qconv(u0.columns, c.columns, ab_37, as_38) @v x_zp=5 kernel_shape=[5,3] pads=[1,1,2,1] strides=[2,1] group=1 macs=25600
 #=   v0.columns i8[1,16,8,4] = qadd(v.columns, v.columns) @v0
 #=   v0 i8[1,2,8,32] = qconvtranspose(v0.columns, v0.moves, v0.bias, v0.one) @v0_20 to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,8] strides=[1,8] pads=[0,0,0,0]
+#=   h.columns i8[1,16,16,4] = qconv(h, h.columns.moves, h.columns.bias, h.columns.one) to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,8] strides=[1,8] pads=[0,0,0,0]
+#=   one.columns i8[1,16,16,4] = qconv(h.columns, c.columns_48, ab_49, as_50) @one kernel_shape=[5,3] pads=[2,1,2,1] strides=[1,1] group=1 macs=51200
+#=   one.columns_52 i8[1,2,8,16,4] = reshape(one.columns) shape=[1,2,8,16,4]
+#=   one.columns_52_53 i8[1,2,16,4,8] = transpose(one.columns_52) perm=[0,1,3,4,2]
+#=   one i8[1,2,16,32] = reshape(one.columns_52_53) @one_25 shape=[1,2,16,32]
 #=   output z0
 #=   output v0
 #=   output h
