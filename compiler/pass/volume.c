@@ -113,6 +113,26 @@ static void set_window(struct volume *v, int node, const struct box *b) {
                      (int64_t[]){b->before[1], b->before[2], b->after[1], b->after[2]});
 }
 
+/* Operands beside each other along `axis`. */
+static int beside_each_other(struct volume *v, int n, const int *in, int axis, const int64_t *dim,
+                             int like) {
+    int y = tensor(v, like, 4, dim);
+    int id = hd_graph_node(v->g, HD_IR_concat, v->g->tensors[y].name, n, in, 1, &y);
+    hd_attr_set_int(v->g, id, "axis", axis);
+    return y;
+}
+
+/* Image index[i] of x at place i. */
+static int gathered(struct volume *v, int x, int64_t count, const int64_t *index) {
+    const struct hd_tensor t = v->g->tensors[x];
+    int64_t dim[4] = {count, t.dim[1], t.dim[2], t.dim[3]};
+    int in[2] = {x, hd_graph_const(v->g, "depths", HD_I64, 1, &count, index)},
+        y = tensor(v, x, 4, dim);
+    int id = hd_graph_node(v->g, HD_IR_gather, v->g->tensors[y].name, 2, in, 1, &y);
+    hd_attr_set_int(v->g, id, "axis", 0);
+    return y;
+}
+
 /* Images of bytes, in runs of kd: run o of each volume is what the window of output image o meets,
  * [N*out*kd,C,H,W]. Beyond the volume lie images of `zero`, or (edge) the nearest one. */
 static int windows(struct volume *v, int images, int64_t n, int64_t out, const struct box *b,
@@ -136,16 +156,9 @@ static int windows(struct volume *v, int images, int64_t n, int64_t out, const s
         memset(zeros, zero, (size_t)size);
         int in[2] = {images, hd_graph_const(v->g, "beyond", x.dtype, 4, dim, zeros)};
         dim[0] = x.dim[0] + 1;
-        from = tensor(v, images, 4, dim);
-        int id = hd_graph_node(v->g, HD_IR_concat, v->g->tensors[from].name, 2, in, 1, &from);
-        hd_attr_set_int(v->g, id, "axis", 0);
+        from = beside_each_other(v, 2, in, 0, dim, images);
     }
-    int64_t dim[4] = {count, x.dim[1], x.dim[2], x.dim[3]};
-    int in[2] = {from, hd_graph_const(v->g, "depths", HD_I64, 1, &count, index)},
-        y = tensor(v, images, 4, dim);
-    int id = hd_graph_node(v->g, HD_IR_gather, v->g->tensors[y].name, 2, in, 1, &y);
-    hd_attr_set_int(v->g, id, "axis", 0);
-    return y;
+    return gathered(v, from, count, index);
 }
 
 /* A float tensor of what dequantize `like` makes of other integers. */
@@ -260,10 +273,8 @@ static bool convtranspose(struct volume *v, int node) {
         return false;
     int64_t kd = b.kernel[0];
     hd_attr_ints(&n, "output_padding", extra, 3, 0);
-    const int64_t *d = v->g->tensors[y].dim, images = d[0] * d[2],
-                  one[4] = {images / kd, d[1], d[3], d[4]},
-                  all[4] = {images / kd, kd * d[1], d[3], d[4]},
-                  dim[4] = {images, d[1], d[3], d[4]};
+    const int64_t *d = v->g->tensors[y].dim, all = d[0] * d[2], each = all / kd,
+                  one[4] = {each, d[1], d[3], d[4]}, dim[4] = {all, d[1], d[3], d[4]};
     int x = images_of(v, n.in[0]);
     hd_graph_kill(v->g, node);
     for (int64_t k = 0; k < kd; k++) {
@@ -275,11 +286,9 @@ static bool convtranspose(struct volume *v, int node) {
         set_window(v, id, &b);
         if (k == 0) hd_graph_swap_names(v->g, id, node);
     }
-    int beside = tensor(v, y, 4, all);
-    int id =
-        hd_graph_node(v->g, HD_IR_concat, v->g->tensors[beside].name, (int)kd, part, 1, &beside);
-    hd_attr_set_int(v->g, id, "axis", 1);
-    from_images(v, reshaped(v, beside, 4, dim, -1), y);
+    int64_t *index = hd_new_array(v->g->arena, int64_t, (size_t)all);
+    for (int64_t i = 0; i < all; i++) index[i] = i % kd * each + i / kd;
+    from_images(v, gathered(v, beside_each_other(v, (int)kd, part, 0, dim, y), all, index), y);
     return true;
 }
 
@@ -362,6 +371,23 @@ static bool beside(struct volume *v, int t, int y, int *out) {
     return true;
 }
 
+/* Channels of volumes beside each other, as a U-Net has them, of what has images already. */
+static bool concat(struct volume *v, int node) {
+    const struct hd_node n = v->g->nodes[node];
+    int in[HD_MAX_OPERANDS], y = n.out[0];
+    bool any = false, all = is_volume(v->g, y) && hd_attr_int(&n, "axis", 0) == 1;
+    for (int k = 0; all && k < n.n_in; k++) {
+        all = is_volume(v->g, n.in[k]) && (size_t)n.in[k] < v->n;
+        any = any || (all && v->images[n.in[k]] >= 0);
+    }
+    if (!all || !any) return false;
+    for (int k = 0; k < n.n_in; k++) in[k] = images_of(v, n.in[k]);
+    const int64_t *d = v->g->tensors[y].dim, dim[4] = {d[0] * d[2], d[1], d[3], d[4]};
+    hd_graph_kill(v->g, node);
+    from_images(v, beside_each_other(v, n.n_in, in, 1, dim, y), y);
+    return true;
+}
+
 /* Element by element, of what has images already. */
 static bool elementwise(struct volume *v, int node) {
     const struct hd_node n = v->g->nodes[node];
@@ -400,6 +426,7 @@ hd_status hd_pass_volume(hd_ctx *ctx, hd_graph *g) {
                     : op == HD_IR_convtranspose ? convtranspose(&v, order[i])
                     : op == HD_IR_maxpool       ? maxpool(&v, order[i])
                     : op == HD_IR_avgpool       ? average(&v, order[i])
+                    : op == HD_IR_concat        ? concat(&v, order[i])
                                                 : elementwise(&v, order[i]);
         any = any || done;
     }

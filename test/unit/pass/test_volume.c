@@ -66,7 +66,7 @@ static int deep_nodes(const hd_graph *g) {
     for (size_t i = 0; i < g->n_nodes; i++) {
         enum hd_ir_op op = g->nodes[i].op;
         bool window = op == HD_IR_conv || op == HD_IR_convtranspose || op == HD_IR_qconvtranspose ||
-                      op == HD_IR_maxpool || op == HD_IR_avgpool;
+                      op == HD_IR_maxpool || op == HD_IR_avgpool || op == HD_IR_concat;
         n += !g->nodes[i].dead && window && g->tensors[g->nodes[i].in[0]].rank > 4;
     }
     return n;
@@ -84,6 +84,10 @@ static void same_values(void **state) {
         {"1,4,3,4,4", 5, 4, 4, 1, 3, 3, "y ? = conv(d, w) strides=[2,1,1]"},
         {"1,4,3,4,4", 5, 4, 6, 2, 2, 2,
          "y ? = convtranspose(d, w) kernel_shape=[2,2,2] strides=[2,2,2]"},
+        /* A decoder and what is beside it; in front of another convolution. */
+        {"2,4,3,4,4", 5, 4, 4, 1, 3, 3,
+         "a ? = conv(d, w) pads=[0,1,1,0,1,1]\n b ? = quantize(a, o, z)\n"
+         " e ? = dequantize(b, o, z)\n f ? = concat(e, d) axis=1\n y ? = relu(f)"},
         {"2,4,2,3,3", -3, 4, 2, 3, 3, 2,
          "y ? = convtranspose(d, w) kernel_shape=[3,3,2] strides=[3,2,1] pads=[0,1,0,0,0,1] group=2"
          " output_padding=[0,1,0]"},
