@@ -85,7 +85,7 @@ static bool leaves(const hd_graph *g, int t, bool *moves) {
     return n > 0 || hd_graph_is_output(g, t);
 }
 
-/* ... and something that is no convolution reads it, so its pixels are not packed. */
+/* Something that is no convolution reads it, so its pixels are not packed. */
 static bool also_whole(const hd_graph *g, int t) {
     enum { USERS = 16 };
     int user[USERS];
