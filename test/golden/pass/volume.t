@@ -29,11 +29,11 @@ graph g {
 #=   x.images i8[1,3,2,4,4] = transpose(x) perm=[0,2,1,3,4]
 #=   x.images_16 i8[3,2,4,4] = reshape(x.images) shape=[3,2,4,4]
 #=   x.images_16_18 i8[4,2,4,4] = concat(x.images_16, beyond) axis=0
-#=   x.images_16_20 i8[6,2,4,4] = gather(x.images_16_18, depths) axis=0
-#=   x.images_16_20_21 i8[3,4,4,4] = reshape(x.images_16_20) shape=[3,4,4,4]
-#=   x.images_16_20_21_22 f32[3,4,4,4] = dequantize(x.images_16_20_21, s, z) @x.images_16_20_21_14
+#=   x.images_16_18_20 i8[6,2,4,4] = gather(x.images_16_18, depths) axis=0
+#=   x.images_16_18_20_21 i8[3,4,4,4] = reshape(x.images_16_18_20) shape=[3,4,4,4]
+#=   x.images_16_18_20_21_22 f32[3,4,4,4] = dequantize(x.images_16_18_20_21, s, z) @x.images_16_18_20_21_14
 #=   wi.flat_14 f32[2,4,1,1] = dequantize(wi.flat, s, z) @wi.flat
-#=   c.images f32[3,2,4,4] = conv(x.images_16_20_21_22, wi.flat_14) @c group=1 kernel_shape=[1,1] strides=[1,1] dilations=[1,1] pads=[0,0,0,0]
+#=   c.images f32[3,2,4,4] = conv(x.images_16_18_20_21_22, wi.flat_14) @c group=1 kernel_shape=[1,1] strides=[1,1] dilations=[1,1] pads=[0,0,0,0]
 #=   q.images i8[3,2,4,4] = quantize(c.images, v, z) @q
 #=   q.images_26 i8[1,3,2,4,4] = reshape(q.images) shape=[1,3,2,4,4]
 #=   q i8[1,2,3,4,4] = transpose(q.images_26) @q_20 perm=[0,2,1,3,4]
