@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "compiler/pass/pass.h"
-#include "cpu_ref/golden.h"
 #include "test/rng.h"
+#include "test/unit/pass/golden_bytes.h"
 
 struct conv {
     int n, c, h, w, m, kh, kw, pt, pl, pb, pr, sy, sx, dy, x_zp;
@@ -50,23 +50,6 @@ static hd_graph *network(hd_ctx *ctx, const struct conv *v) {
     return g;
 }
 
-/* The result on some bytes; how many. */
-static size_t result(hd_ctx *ctx, const hd_graph *g, int8_t *out, size_t most) {
-    hd_arena *a = hd_arena_create();
-    struct hd_tensor *t = hd_golden_tensors(g, a), *x = &t[g->inputs[0]];
-    int *order = hd_new_array(a, int, g->n_nodes + 1);
-    size_t n = hd_graph_order(g, order), bytes = hd_tensor_bytes(x);
-    int8_t *v = hd_new_array(a, int8_t, bytes);
-    for (size_t i = 0; i < bytes; i++) v[i] = (int8_t)(i * 53 % 251 - 125);
-    x->data = v, x->known = true;
-    if (hd_golden_eval(ctx, g, order, n, t, a) != HD_OK) fail_msg("%s", hd_message(ctx));
-    bytes = hd_tensor_bytes(&t[g->outputs[0]]);
-    assert_true(bytes > 0 && bytes <= most);
-    memcpy(out, t[g->outputs[0]].data, bytes);
-    hd_arena_destroy(a);
-    return bytes;
-}
-
 /* The product that stands for the convolution; NULL: it stays as it is. */
 static const struct hd_node *made(const hd_graph *g) {
     for (size_t i = 0; i < g->n_nodes; i++)
@@ -79,9 +62,9 @@ static bool passes(const struct conv *v, int64_t *in, int64_t *out, bool *transp
     static int8_t want[1 << 16], got[1 << 16];
     hd_ctx *ctx = hd_ctx_create();
     hd_graph *g = network(ctx, v);
-    size_t n = result(ctx, g, want, sizeof want);
+    size_t n = golden_bytes(ctx, g, want, sizeof want);
     if (hd_pass_run(ctx, g, "columns") != HD_OK) fail_msg("%s", hd_message(ctx));
-    assert_int_equal(result(ctx, g, got, sizeof got), n);
+    assert_int_equal(golden_bytes(ctx, g, got, sizeof got), n);
     const struct hd_node *k = made(g);
     if (k) {
         *in = g->tensors[k->in[0]].dim[1], *out = g->tensors[k->out[0]].dim[1];

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "compiler/pass/pass.h"
-#include "cpu_ref/golden.h"
+#include "test/unit/pass/golden_bytes.h"
 
 enum { ROWS = 6 }; /* of weights */
 
@@ -54,23 +54,6 @@ static hd_graph *network(hd_ctx *ctx, const struct net *n) {
     hd_graph *g = NULL;
     if (hd_graph_parse(ctx, t.s, "net", &g) != HD_OK) fail_msg("%s: %s", n->nodes, hd_message(ctx));
     return g;
-}
-
-/* The result on some bytes; how many. */
-static size_t result(hd_ctx *ctx, const hd_graph *g, int8_t *out, size_t most) {
-    hd_arena *a = hd_arena_create();
-    struct hd_tensor *t = hd_golden_tensors(g, a), *x = &t[g->inputs[0]];
-    int *order = hd_new_array(a, int, g->n_nodes + 1);
-    size_t n = hd_graph_order(g, order), bytes = hd_tensor_bytes(x);
-    int8_t *v = hd_new_array(a, int8_t, bytes);
-    for (size_t i = 0; i < bytes; i++) v[i] = (int8_t)(i * 53 % 251 - 125);
-    x->data = v, x->known = true;
-    if (hd_golden_eval(ctx, g, order, n, t, a) != HD_OK) fail_msg("%s", hd_message(ctx));
-    bytes = hd_tensor_bytes(&t[g->outputs[0]]);
-    assert_true(bytes > 0 && bytes <= most);
-    memcpy(out, t[g->outputs[0]].data, bytes);
-    hd_arena_destroy(a);
-    return bytes;
 }
 
 /* There is a transpose of this order; all 0: there is none of four dimensions that is new. */
@@ -122,9 +105,9 @@ static void same_values(void **state) {
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
         hd_ctx *ctx = hd_ctx_create();
         hd_graph *g = network(ctx, &nets[i]);
-        size_t n = result(ctx, g, want, sizeof want), nodes = g->n_nodes;
+        size_t n = golden_bytes(ctx, g, want, sizeof want), nodes = g->n_nodes;
         if (hd_pass_run(ctx, g, "features") != HD_OK) fail_msg("%s", hd_message(ctx));
-        assert_int_equal(result(ctx, g, got, sizeof got), n);
+        assert_int_equal(golden_bytes(ctx, g, got, sizeof got), n);
         if (memcmp(want, got, n)) fail_msg("net %zu: other bytes", i);
         if (!has(g, nets[i].perm, nodes)) fail_msg("net %zu: another order", i);
         hd_graph_destroy(g);

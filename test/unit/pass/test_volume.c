@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "compiler/pass/pass.h"
-#include "cpu_ref/golden.h"
+#include "test/unit/pass/golden_bytes.h"
 
 /* x of a volume, dequantised, then `nodes` from d to y, quantised. */
 static const char head[] = "graph g {\n input x i8[%s]\n const s f32[] = {0.0625}\n"
@@ -41,24 +41,6 @@ static hd_graph *parsed(hd_ctx *ctx, const struct net *n) {
     if (hd_graph_parse(ctx, text, "net", &g) != HD_OK)
         fail_msg("%s: %s", n->nodes, hd_message(ctx));
     return g;
-}
-
-/* The result on some bytes; how many. */
-static size_t result(hd_ctx *ctx, const hd_graph *g, int8_t *out, size_t most) {
-    hd_arena *a = hd_arena_create();
-    struct hd_tensor *t = hd_golden_tensors(g, a);
-    int *order = hd_new_array(a, int, g->n_nodes + 1);
-    size_t n = hd_graph_order(g, order), bytes;
-    struct hd_tensor *x = &t[g->inputs[0]];
-    int8_t *v = hd_new_array(a, int8_t, hd_tensor_bytes(x));
-    for (size_t i = 0; i < hd_tensor_bytes(x); i++) v[i] = (int8_t)(i * 53 % 251 - 125);
-    x->data = v, x->known = true;
-    if (hd_golden_eval(ctx, g, order, n, t, a) != HD_OK) fail_msg("%s", hd_message(ctx));
-    bytes = hd_tensor_bytes(&t[g->outputs[0]]);
-    assert_true(bytes > 0 && bytes <= most);
-    memcpy(out, t[g->outputs[0]].data, bytes);
-    hd_arena_destroy(a);
-    return bytes;
 }
 
 static int deep_nodes(const hd_graph *g) {
@@ -105,10 +87,10 @@ static void same_values(void **state) {
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
         hd_ctx *ctx = hd_ctx_create();
         hd_graph *g = parsed(ctx, &nets[i]);
-        size_t n = result(ctx, g, want, sizeof want);
+        size_t n = golden_bytes(ctx, g, want, sizeof want);
         if (hd_pass_run(ctx, g, "volume") != HD_OK)
             fail_msg("%s: %s", nets[i].nodes, hd_message(ctx));
-        assert_int_equal(result(ctx, g, got, sizeof got), n);
+        assert_int_equal(golden_bytes(ctx, g, got, sizeof got), n);
         if (memcmp(want, got, n) || deep_nodes(g)) fail_msg("net %zu: %s", i, nets[i].nodes);
         hd_graph_destroy(g);
         hd_ctx_destroy(ctx);
