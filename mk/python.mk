@@ -51,7 +51,7 @@ check-symbols: $(B)/lib/libheddle.so.$(RT_SO) ## libheddle.so exports what its h
 PYTEST := HEDDLE_RTL_DIR=build/rtl PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$(B)/python \
           $(PYTHON) -X dev -W error -m pytest -q -p no:cacheprovider
 PY_TEST := $(and $(PY_HAVE),$(filter release debug,$(BUILD)))
-test-python: $(if $(PY_TEST),wheel check-symbols) ## package heddle: pytest, and the wheel in a fresh environment
+test-python: $(if $(PY_TEST),heddle wheel check-symbols) ## package heddle: pytest, and the wheel in a fresh environment
 ifneq ($(PY_TEST),)
 	$(Q)$(PYTEST) test/python > $(B)/test-python.log 2>&1 || { cat $(B)/test-python.log; exit 1; }
 	@echo "  python: $$(tail -1 $(B)/test-python.log)"

@@ -187,7 +187,7 @@ static hd_status together(hd_ctx *ctx, hd_ranks *r, int i) {
 
 static int on_ranks(struct hd_cmd *c, hd_ranks *r) {
     hd_status s = HD_OK;
-    if (c->opt.run.memory)
+    if (c->opt.train.memory)
         s = hd_fail(c->ctx, HD_UNSUPPORTED, "--memory is for one process, without mpirun");
     for (int i = 0; i < N_NETWORKS && s == HD_OK; i++) s = together(c->ctx, r, i);
     int status = s == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
@@ -203,10 +203,10 @@ int hd_bench_train(struct hd_cmd *c) {
     if (hd_ranks_n(ranks) > 1) return on_ranks(c, ranks);
     hd_ranks_close(ranks);
     struct hd_memory_limit none = {0}, memory = {0};
-    if (c->opt.run.memory) s = hd_memory_limit_parse(c->ctx, c->opt.run.memory, &memory);
+    if (c->opt.train.memory) s = hd_memory_limit_parse(c->ctx, c->opt.train.memory, &memory);
     for (int i = 0; i < N_NETWORKS && s == HD_OK; i++) {
         s = one(c, i, &none);
-        if (s != HD_OK || !c->opt.run.memory || one(c, i, &memory) == HD_OK) continue;
+        if (s != HD_OK || !c->opt.train.memory || one(c, i, &memory) == HD_OK) continue;
         printf("%s\n", hd_message(c->ctx)); /* the limit is not reached */
         hd_clear(c->ctx);
     }

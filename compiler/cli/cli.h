@@ -84,4 +84,18 @@ hd_status cli_save_state(struct hd_cmd *c, hd_arena *a, hd_session *s);
 hd_status cli_run_steps(struct hd_cmd *c, hd_arena *a, hd_session *s, struct hd_run_facts *r,
                         void *const *out);
 
+/* train_script.c: heddle train SCRIPT.py. */
+struct cli_script {
+    uint32_t seed; /* of first weights */
+    int64_t batch; /* samples of a shard */
+    int rank;      /* of a sample, and its sizes */
+    const int64_t *dim;
+};
+bool cli_is_script(const char *path);
+/* What function network(g, x) of a Python script makes: the network that is trained and the one
+ * that runs, both for a batch, and that for one sample. They are the caller's, also after an error;
+ * NULL = not made. Errors: HD_INVALID, Python told why on stderr; HD_IO, it does not start. */
+hd_status cli_script_networks(struct hd_cmd *c, const char *path, const struct cli_script *o,
+                              hd_graph **train, hd_graph **score, hd_graph **run);
+
 #endif

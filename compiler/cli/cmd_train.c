@@ -32,6 +32,9 @@ struct train {
     struct hd_device_list devices;
     const char *path;  /* of a file; NULL = one of the zoo */
     hd_graph *g, *one; /* with the batch; as it is written, for one sample */
+    hd_graph *runs;    /* with the batch, without what only training does; NULL = g is that, too */
+    int rank;          /* of a sample of the data, and its sizes */
+    const int64_t *dim;
     struct hd_samples all, train, test;
     hd_trainer *t;
     double start;
@@ -86,6 +89,8 @@ static hd_status read_settings(struct train *t) {
         *(double *)((char *)&t->o + numbers[i].offset) = numbers[i].value[t->options.integers];
     t->o.optimizer = "adamw", t->o.schedule = "cosine";
     for (int i = 0; i < t->c->opt.sets.n; i++) TRY(set_one(t, t->c->opt.sets.text[i]));
+    if (t->c->opt.train.shards) t->o.shards = t->c->opt.train.shards;
+    if (t->c->opt.train.resume) t->o.checkpoint = t->c->opt.train.resume;
     struct hd_optimizer_options *o = &t->options.optimizer;
     int kind = hd_optimizer_by_name(t->o.optimizer), s = 0;
     while (s < HD_SCHEDULES && strcmp(hd_schedules[s], t->o.schedule) != 0) s++;
@@ -109,8 +114,8 @@ static hd_status read_settings(struct train *t) {
     t->options.shards = (int)t->o.shards, t->options.ranges = t->o.ranges;
     t->options.loss_scale = t->o.loss_scale, t->options.scale_steps = t->o.scale_steps;
     if (t->o.precision && strcmp(t->o.precision, "f32") != 0) t->options.precision = t->o.precision;
-    if (t->c->opt.run.memory)
-        TRY(hd_memory_limit_parse(t->c->ctx, t->c->opt.run.memory, &t->options.memory));
+    if (t->c->opt.train.memory)
+        TRY(hd_memory_limit_parse(t->c->ctx, t->c->opt.train.memory, &t->options.memory));
     if (fmod(t->o.batch, t->o.shards) != 0)
         return hd_fail(t->c->ctx, HD_INVALID,
                        "batch=%g is no multiple of shards=%g: change one of them by --set",
@@ -144,6 +149,9 @@ static hd_status open_network(struct train *t) {
     hd_ctx *ctx = t->c->ctx;
     const char *arg = t->c->args[0];
     uint32_t seed = (uint32_t)t->o.seed;
+    struct cli_script script = {seed, of_shard(t), t->rank, t->dim};
+    if (cli_is_script(arg) && !t->options.integers)
+        return cli_script_networks(t->c, arg, &script, &t->g, &t->runs, &t->one);
     if (hd_zoo_find(arg) >= 0 && !t->options.integers) {
         TRY(hd_zoo_build(ctx, arg, of_shard(t), seed, &t->g));
         return hd_zoo_build(ctx, arg, 1, seed, &t->one);
@@ -168,6 +176,7 @@ static hd_status open_data(struct train *t) {
         return hd_fail(t->c->ctx, HD_INVALID, "%s: want two arrays, samples [N,..] and classes [N]",
                        t->c->opt.calibrate.path);
     struct hd_samples *s = &t->all;
+    t->rank = x->rank - 1, t->dim = x->dim + 1;
     s->n = x->dim[0], s->size = 1;
     for (int d = 1; d < x->rank; d++) s->size *= x->dim[d];
     if (x->rank >= 3) s->height = x->dim[x->rank - 2], s->width = x->dim[x->rank - 1];
@@ -274,6 +283,17 @@ static void show_devices(const struct train *t) {
         printf("%-10s %d of the products, cut by columns\n", "shared", hd_trainer_shared(t->t));
 }
 
+/* From a checkpoint, where one is there, and --resume says that one has to be. */
+static hd_status go_on(struct train *t) {
+    if (!t->o.checkpoint) return HD_OK;
+    if (!t->c->opt.train.resume && access(t->o.checkpoint, F_OK) != 0) return HD_OK;
+    TRY(hd_trainer_load(t->c->ctx, t->t, t->o.checkpoint));
+    if (t->first)
+        printf("checkpoint %s: goes on behind step %lld\n", t->o.checkpoint,
+               (long long)hd_trainer_steps(t->t));
+    return HD_OK;
+}
+
 static hd_status loop(struct train *t) {
     struct hd_batches b = {.s = &t->train,
                            .batch = (int64_t)t->o.batch,
@@ -282,8 +302,7 @@ static hd_status loop(struct train *t) {
                            .order = hd_new_array(t->a, int64_t, (size_t)t->train.n + 1)};
     t->options.optimizer.steps = t->o.epochs * (double)hd_batches_n(&b);
     TRY(hd_trainer_open(t->c->ctx, t->g, &t->options, &t->t));
-    if (t->o.checkpoint && access(t->o.checkpoint, R_OK) == 0)
-        TRY(hd_trainer_load(t->c->ctx, t->t, t->o.checkpoint));
+    TRY(go_on(t));
     TRY(hd_trainer_ranges(t->c->ctx, t->t));
     if (hd_trainer_frozen(t->t) && t->first)
         printf("%d weights or biases stay as they are: no int8 around 0 that one layer reads\n",
@@ -308,8 +327,9 @@ static hd_status loop(struct train *t) {
 static hd_status score(struct train *t) {
     int64_t right = 0;
     if (!t->test.n || !t->first) return HD_OK;
-    TRY(hd_trainer_weights(t->c->ctx, t->t, t->g));
-    TRY(hd_score(t->c->ctx, t->g, &t->options, &t->test, &right));
+    hd_graph *g = t->runs ? t->runs : t->g;
+    TRY(hd_trainer_weights(t->c->ctx, t->t, g));
+    TRY(hd_score(t->c->ctx, g, &t->options, &t->test, &right));
     printf("held out   %.2f %%  %lld of %lld\n", 100 * (double)right / (double)t->test.n,
            (long long)right, (long long)t->test.n);
     return HD_OK;
@@ -332,6 +352,10 @@ static hd_status run_task(struct train *t, const struct hd_task_row *task) {
             return hd_fail(c->ctx, HD_INVALID,
                            "--set %s: task %s has settings of its own, but seed",
                            c->opt.sets.text[i], task->name);
+    if (c->opt.train.shards || c->opt.train.resume || c->opt.train.memory)
+        return hd_fail(c->ctx, HD_INVALID,
+                       "task %s: --shards, --resume and --memory are for networks with --data",
+                       task->name);
     TRY(read_settings(t));
     struct hd_task_options o = {
         .train = t->options, .seed = (uint32_t)t->o.seed, .call = show_step, .user = t->c};
@@ -346,10 +370,10 @@ static hd_status run_task(struct train *t, const struct hd_task_row *task) {
 }
 
 static hd_status prune(struct train *t) {
-    const char *text = t->c->opt.run.prune;
+    const char *text = t->c->opt.train.prune;
     char *end = NULL;
     double v = text ? strtod(text, &end) : 0;
-    struct hd_prune_options o = {v / 100, t->c->opt.run.blocks, (int)t->o.word};
+    struct hd_prune_options o = {v / 100, t->c->opt.train.blocks, (int)t->o.word};
     struct hd_pruned done;
     if (!text && o.blocks)
         return hd_fail(t->c->ctx, HD_INVALID, "--blocks says how to --prune: give a share");
@@ -389,8 +413,8 @@ static hd_status work(struct train *t) {
     t->first = hd_ranks_me(t->options.ranks) == 0;
     if (!t->c->opt.calibrate.path && task) return run_task(t, task);
     TRY(read_settings(t));
-    TRY(open_network(t));
     TRY(open_data(t));
+    TRY(open_network(t));
     TRY(check_data(t));
     TRY(prune(t));
     TRY(loop(t));
@@ -413,6 +437,7 @@ static int command(struct hd_cmd *c, bool integers) {
     hd_trainer_close(t.t);
     if (t.g) hd_graph_destroy(t.g);
     if (t.one) hd_graph_destroy(t.one);
+    if (t.runs) hd_graph_destroy(t.runs);
     hd_arena_destroy(t.a);
     return status;
 }

@@ -63,10 +63,15 @@ struct hd_import_options { /* how networks are read */
 struct hd_run_choice { /* of devices that run */
     bool functional, no_fallback;
     uint64_t max_cycles, part_cycles;
-    const char *db, *memory, *load_state, *save_state, *prune, *only, *precision;
-    bool blocks;
+    const char *db, *load_state, *save_state, *only, *precision;
     int seconds, batch, measure; /* of tune; of choose */
     int steps;
+};
+
+struct hd_train_choice {
+    const char *memory, *resume, *prune;
+    int shards;
+    bool blocks;
 };
 
 struct hd_plan_choice { /* how plans are made */
@@ -89,6 +94,7 @@ struct hd_options {
     uint64_t seed;
     struct hd_mem_options mem;
     struct hd_run_choice run;
+    struct hd_train_choice train;
     int threads, repeat, images;
     uint64_t jitter_first, jitter_last; /* seeds, when mem.jitter */
     bool full, cycles, bisect, help;

@@ -118,12 +118,19 @@ static bool is_loss(const struct hd_tensor *t) {
     return t->known && t->rank == 0 && t->dtype == HD_F32;
 }
 
+/* The input that layers make of the number of the step: dropout. */
+static bool is_step(const struct hd_tensor *t) {
+    return !strcmp(t->name, "step") && is_loss(t);
+}
+
 /* A loss and metrics; or images in, logits out. */
 static hd_status check(hd_ctx *ctx, const hd_graph *g) {
     bool ok = g->n_outputs > 0;
     for (size_t i = 0; i < g->n_outputs; i++) ok = ok && is_loss(&g->tensors[g->outputs[i]]);
     if (ok) return HD_OK;
-    if (g->n_inputs != 1 || g->n_outputs != 1)
+    int others = 0; /* inputs beside the first, but the number of the step, which layers may read */
+    for (size_t i = 1; i < g->n_inputs; i++) others += !is_step(&g->tensors[g->inputs[i]]);
+    if (g->n_inputs < 1 || others || g->n_outputs != 1)
         return hd_fail(ctx, HD_UNSUPPORTED,
                        "%s: %zu inputs and %zu outputs, want one of each; or a loss and metrics, "
                        "all f32[], as outputs",
@@ -245,11 +252,10 @@ static hd_status next_state(struct hd_back *b, const struct hd_train_options *op
     return b->status;
 }
 
-/* The input that layers made of the number of the step, no longer an input; -1 = there is none. */
+/* The number of the step, no longer an input; -1 = layers read none. */
 static int step_input(hd_graph *g) {
     for (size_t i = 0; i < g->n_inputs; i++) {
-        const struct hd_tensor *t = &g->tensors[g->inputs[i]];
-        if (strcmp(t->name, "step") != 0 || !is_loss(t)) continue;
+        if (!is_step(&g->tensors[g->inputs[i]])) continue;
         int step = g->inputs[i];
         memmove(g->inputs + i, g->inputs + i + 1, (--g->n_inputs - i) * sizeof *g->inputs);
         return step;

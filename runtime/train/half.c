@@ -27,7 +27,9 @@ static bool trained(const struct hd_trained *t, int tensor) {
     return false;
 }
 
+/* A cast takes the float as it is: indices, and the number of the step, keep their digits. */
 static void take(struct half *h, const struct hd_trained *t, int node) {
+    if (h->b->g->nodes[node].op == HD_IR_cast) return;
     for (int k = 0; k < h->b->g->nodes[node].n_in; k++) {
         int id = h->b->g->nodes[node].in[k];
         struct hd_tensor x = h->b->g->tensors[id < 0 ? 0 : id];

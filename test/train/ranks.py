@@ -46,7 +46,10 @@ def kill_one(heddle, work):
     if not p.returncode or "signal 9" not in message:
         sys.exit(f"ranks: a killed rank: exit {p.returncode}, {message!r}")
     print("  ok    ranks: a rank that dies ends the job with a message")
-    subprocess.run(job, check=True, stdout=subprocess.DEVNULL)
+    goes_on = command(heddle, 2, f"{work}/killed.onnx", 6) + ["--resume", checkpoint]
+    out = subprocess.run(goes_on, check=True, capture_output=True, text=True).stdout
+    if "goes on behind step" not in out:
+        sys.exit(f"ranks: --resume began anew: {out!r}")
 
 
 def main(heddle, work):

@@ -7,7 +7,7 @@
 #=   compare    run on several devices (or two models), compare the result of every layer; name the first difference
 #=   quantize   make an int8 network of a float one: standard ONNX with QuantizeLinear; error of each layer
 #=   eval       run a model on many samples: top-1, top-5 and mean error
-#=   train      train a network, or one of the zoo (cnn, mlp, separable, words), on samples with classes
+#=   train      train a network of a script or a file, or one of the zoo (cnn, mlp, separable, words), on samples with classes
 #=   finetune   train a quantised network further; the values of a step are those of its integers, bit for bit
 #=   query      operations that a selector means: heddle query MODEL 'conv[utilization<0.5] > relu'
 #=   graph      picture of a network through Graphviz (.svg, .png, .pdf), or its DOT text (.dot)
