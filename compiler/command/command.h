@@ -74,6 +74,10 @@ struct hd_train_choice {
     bool blocks;
 };
 
+struct hd_picture_choice {
+    const char *color, *fold;
+};
+
 struct hd_plan_choice { /* how plans are made */
     struct hd_list_option knobs;
     bool no_latency_hiding;
@@ -82,7 +86,7 @@ struct hd_plan_choice { /* how plans are made */
 
 struct hd_options {
     const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *emit, *pass,
-        *report, *select, *keep, *stage, *color, *fold, *csv, *list, *schedule;
+        *report, *select, *keep, *stage, *csv, *list, *schedule;
     struct hd_list_option sets;
     struct hd_import_options import;
     struct hd_trace_options trace;
@@ -95,6 +99,7 @@ struct hd_options {
     struct hd_mem_options mem;
     struct hd_run_choice run;
     struct hd_train_choice train;
+    struct hd_picture_choice picture;
     int threads, repeat, images;
     uint64_t jitter_first, jitter_last; /* seeds, when mem.jitter */
     bool full, cycles, bisect, help;

@@ -250,7 +250,7 @@ static hd_status write_picture(struct picture *x) {
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 static void fold(struct picture *x) {
-    const char *how = x->c->opt.fold ? x->c->opt.fold : "auto";
+    const char *how = x->c->opt.picture.fold ? x->c->opt.picture.fold : "auto";
     const struct hd_items *s = &x->items.items;
     for (int i = 0; i < x->n; i++) x->drawn[x->ids[i]] = x->ids[i];
     if (!strcmp(how, "yes") || (!strcmp(how, "auto") && x->n >= FOLD_FROM))
@@ -270,7 +270,7 @@ static void fold(struct picture *x) {
 hd_status hd_draw_graph(struct hd_cmd *c, hd_arena *a, const struct hd_op_source *s,
                         const char *path) {
     struct picture picture = {.c = c, .a = a, .path = path, .g = s->graph}, *x = &picture;
-    x->color = c->opt.color ? c->opt.color : "device";
+    x->color = c->opt.picture.color ? c->opt.picture.color : "device";
     hd_op_items_build(c, x->a, s, &x->items);
     const struct hd_items *items = &x->items.items;
     bool plan = c->opt.stage && !strcmp(c->opt.stage, "plan");
