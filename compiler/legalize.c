@@ -20,8 +20,8 @@ static hd_status complete(hd_ctx *ctx, hd_graph *g) {
 hd_status hd_legalize(hd_ctx *ctx, hd_graph *g) {
     static const char *const integers[] = {"integer", "recurrent", "norm", "volume",
                                            "nhwc",    "qdq",       NULL},
-                             *const rest[] = {"simplify", "norm",  "gelu", "cse",
-                                              "fold",     "state", NULL};
+                             *const rest[] = {"taps", "simplify", "norm",  "gelu",
+                                              "cse",  "fold",     "state", NULL};
     TRY(hd_pass_run(ctx, g, "axes"));
     for (size_t before = 0, ifs = SIZE_MAX; ifs != before && ifs;) { /* shapes settle conditions */
         before = ifs;
@@ -48,9 +48,9 @@ static void make_outputs(hd_graph *g) {
 }
 
 hd_status hd_prepare(hd_ctx *ctx, hd_graph *g) {
-    static const char *const list[] = {"shrink",  "features", "rows",   "images",
-                                       "blocks",  "shuffle",  "gaps",   "phases",
-                                       "columns", "separate", "loaded", NULL};
+    static const char *const list[] = {"shrink",   "windows", "features", "rows",   "images",
+                                       "blocks",   "shuffle", "gaps",     "phases", "columns",
+                                       "separate", "loaded",  NULL};
     TRY(passes(ctx, g, list));
     make_outputs(g);
     return hd_graph_verify(ctx, g);

@@ -275,6 +275,13 @@ size_t hd_graph_users(const hd_graph *g, int tensor, int *out, size_t max) {
     return n;
 }
 
+int *hd_graph_all_users(const hd_graph *g, int tensor, hd_arena *a, size_t *out_n) {
+    *out_n = hd_graph_users(g, tensor, NULL, 0);
+    int *users = hd_new_array(a, int, *out_n + 1);
+    hd_graph_users(g, tensor, users, *out_n);
+    return users;
+}
+
 int hd_graph_unshaped(const hd_graph *g, int t) {
     for (int maker; (maker = g->tensors[t].producer) >= 0; t = g->nodes[maker].in[0])
         if (g->nodes[maker].op != HD_IR_reshape) break;

@@ -185,6 +185,8 @@ size_t hd_graph_order(const hd_graph *g, int *out);
 void hd_graph_arrange(hd_graph *g, const int *order, size_t n);
 /* Nodes that read tensor t: fills up to max ids, returns the true count. */
 size_t hd_graph_users(const hd_graph *g, int tensor, int *out, size_t max);
+/* All of them; the list is the arena's. */
+int *hd_graph_all_users(const hd_graph *g, int tensor, hd_arena *a, size_t *out_n);
 /* Pixels of y for each one of image x, of which a window makes it; 1 where there are more, or y is
  * no image. */
 double hd_pixels_left(const hd_graph *g, int x, int y);

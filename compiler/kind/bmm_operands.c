@@ -157,9 +157,8 @@ static bool is_product(const struct views *v, int node) {
 static bool reads_through(const struct views *v, int node, int last) {
     const hd_graph *g = v->lo->g;
     int t = g->nodes[last].out[0];
-    size_t n = hd_graph_users(g, t, NULL, 0);
-    int *user = hd_new_array(v->lo->arena, int, n + 1);
-    hd_graph_users(g, t, user, n);
+    size_t n = 0;
+    const int *user = hd_graph_all_users(g, t, v->lo->arena, &n);
     if (!n || hd_graph_is_output(g, t)) return false;
     for (size_t i = 0; i < n; i++) {
         const struct hd_node *u = &g->nodes[user[i]];

@@ -63,10 +63,15 @@ const char *hd_move_refuses(const struct hd_lowering *lo, int node, const char *
     return elements > ELEMENTS_MAX ? "moves more than 16 M elements" : NULL;
 }
 
-/* Whether a later move may take this one in: what it fills would have to be told apart. */
+/* Bytes of its result come from no operand. */
+static bool fills(const struct hd_node *n) {
+    return n->op == HD_IR_pad || n->op == HD_IR_centercroppad;
+}
+
+/* Whether a later move may take this one in. */
 static bool may_chain(const struct hd_lowering *lo, int node) {
     const struct hd_node *n = &lo->g->nodes[node];
-    return hd_is_move(lo->g, n) && n->n_out == 1 && n->op != HD_IR_pad && !lo->opt->keep_all &&
+    return hd_is_move(lo->g, n) && n->n_out == 1 && !lo->opt->keep_all &&
            !hd_name_listed(&lo->opt->keep, n->name) && !lo->too_big[node].why;
 }
 
@@ -102,21 +107,23 @@ static int64_t repeats(const hd_graph *g, const struct hd_node *n) {
 void hd_chain_moves(struct hd_lowering *lo, const bool *machine) {
     const hd_graph *g = lo->g;
     int64_t *transfers = hd_new_array(lo->arena, int64_t, g->n_nodes + 1);
+    int *filled = hd_new_array(lo->arena, int, g->n_nodes + 1); /* by nodes of the chain */
     int *order = hd_new_array(lo->arena, int, g->n_nodes + 1);
     for (size_t k = 0, n_order = hd_graph_order(g, order); k < n_order; k++) {
         int i = order[k];
         const struct hd_node *n = &g->nodes[i];
+        filled[i] += fills(n);
         if (!machine[i] || !may_chain(lo, i)) continue;
         int reader = hd_graph_only_user(g, n->out[0]), leaf[HD_LAYER_INPUTS], leaves = 0;
         if (reader < 0 || !machine[reader] || !hd_is_move(g, &g->nodes[reader]) ||
             lo->too_big[reader].why)
             continue;
+        int64_t more = transfers[reader] + transfers[i] + repeats(g, n);
+        int filling = filled[reader] + filled[i]; /* with one value */
         lo->chained[i] = true;
-        while (lo->chained[reader]) reader = hd_graph_only_user(g, g->nodes[reader].out[0]);
-        if (transfers[reader] + repeats(g, n) > TRANSFERS_MAX || !gather(lo, reader, leaf, &leaves))
-            lo->chained[i] = false;
-        else
-            transfers[reader] += repeats(g, n);
+        lo->chained[i] = more <= TRANSFERS_MAX && filling + fills(&g->nodes[reader]) <= 1 &&
+                         gather(lo, reader, leaf, &leaves);
+        if (lo->chained[i]) transfers[reader] = more, filled[reader] = filling;
     }
 }
 
@@ -124,6 +131,7 @@ struct index_map {
     const int32_t *of; /* per element of the result: FILLED, or 1 + index in the operands' row */
     int64_t first[HD_LAYER_INPUTS + 1];
     int operand[HD_LAYER_INPUTS], n; /* tensors */
+    int fill;                        /* value of what is FILLED */
 };
 
 struct nodes {
@@ -159,12 +167,12 @@ static hd_status run_on_indexes(const struct hd_lowering *lo, const struct hd_no
         x->dtype = HD_I32, x->data = v, x->known = true;
     }
     map->first[map->n] = next;
-    if (n->op == HD_IR_pad && n->n_in > 2 && n->in[2] >= 0) {
-        t[n->in[2]].dtype = HD_I32;
-        t[n->in[2]].data = hd_new_array(a, int32_t, 1); /* FILLED */
-    }
     for (size_t i = 0; i < chain.n; i++) {
         const struct hd_node *part = &g.nodes[chain.list[i]];
+        if (part->op == HD_IR_pad && part->n_in > 2 && part->in[2] >= 0) {
+            map->fill = *(const int8_t *)g.tensors[part->in[2]].data;
+            t[part->in[2]].dtype = HD_I32, t[part->in[2]].data = hd_new_array(a, int32_t, 1);
+        }
         for (int o = 0; o < part->n_out; o++)
             if (part->out[o] >= 0) t[part->out[o]].dtype = HD_I32;
     }
@@ -399,8 +407,6 @@ hd_status hd_move_make(struct hd_lowering *lo, const struct hd_node *n, struct h
         l->in[i] = lo->tensor_of[operand[i]];
         lo->tensors[l->in[i]].read_from_dram = true;
     }
-    if (n->op == HD_IR_pad && n->n_in > 2 && n->in[2] >= 0)
-        l->pad_value = *(const int8_t *)lo->g->tensors[n->in[2]].data;
     hd_arena *scratch = hd_arena_create();
     hd_status s = run_on_indexes(lo, n, l->result, scratch, &map);
     own->plain.first = hd_new_array(lo->arena, size_t, (size_t)rows + 1);
@@ -408,7 +414,7 @@ hd_status hd_move_make(struct hd_lowering *lo, const struct hd_node *n, struct h
         row_transfers(lo, y, &map, r, &own->plain);
         own->plain.first[r + 1] = own->plain.n;
     }
-    own->fills = own->plain.holes || y->c < y->cp >> y->wide;
+    own->fills = own->plain.holes || y->c < y->cp >> y->wide, l->pad_value = map.fill;
     if (s == HD_OK) transpose(lo, &map, y, own);
     if (s == HD_OK && too_many(&own->plain, rows)) {
         own->plain.first = NULL;

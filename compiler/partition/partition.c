@@ -49,9 +49,8 @@ struct partition {
 static bool all_users_on_machine(const struct partition *p, int tensor,
                                  bool (*such)(const struct hd_lowering *, const struct hd_node *)) {
     const hd_graph *g = p->lo->g;
-    size_t n = hd_graph_users(g, tensor, NULL, 0);
-    int *users = hd_new_array(p->lo->arena, int, n ? n : 1);
-    hd_graph_users(g, tensor, users, n);
+    size_t n = 0;
+    const int *users = hd_graph_all_users(g, tensor, p->lo->arena, &n);
     for (size_t i = 0; i < n; i++)
         if (p->place[users[i]] != ON_MACHINE || (such && !such(p->lo, &g->nodes[users[i]])))
             return false;
@@ -127,9 +126,8 @@ static bool moves_at_border(const struct partition *p, int node) {
     }
     for (int o = 0; o < n->n_out; o++) {
         if (n->out[o] < 0) continue;
-        size_t users = hd_graph_users(g, n->out[o], NULL, 0);
-        int *user = hd_new_array(p->lo->arena, int, users ? users : 1);
-        hd_graph_users(g, n->out[o], user, users);
+        size_t users = 0;
+        const int *user = hd_graph_all_users(g, n->out[o], p->lo->arena, &users);
         for (size_t i = 0; i < users; i++) to_machine = to_machine || p->place[user[i]] != ON_HOST;
     }
     return !from_machine || !to_machine;
@@ -330,12 +328,11 @@ static struct hd_pixels pixel_form(const struct partition *p, int tensor, int ch
     int whole = (int)hd_round_up(channels, hd_max(lo->m->k, lo->m->n)),
         maker = lo->g->tensors[tensor].producer;
     if (lo->g->tensors[tensor].dtype == HD_I16) return (struct hd_pixels){2 * whole, false};
-    size_t n = hd_graph_users(lo->g, tensor, NULL, 0);
-    int *users = hd_new_array(lo->arena, int, n ? n : 1);
+    size_t n = 0;
+    const int *users = hd_graph_all_users(lo->g, tensor, lo->arena, &n);
     if ((maker >= 0 && p->place[maker] != ON_HOST && !lo->turns[maker]) ||
         !all_users_on_machine(p, tensor, packs_pixels))
         return (struct hd_pixels){whole, false};
-    hd_graph_users(lo->g, tensor, users, n);
     return hd_pixel_form(lo, tensor, users, n, whole, lo->pixels[tensor]);
 }
 
