@@ -184,7 +184,7 @@ static void describe_layers(struct hd_lowering *lo) {
         d->op = hd_ir_ops[n->op].name;
         d->macs = hd_attr_int(n, "moves", 0) ? 0 : hd_node_macs(lo->g, n);
         d->step = l->step;
-        d->vector_ops = l->kind->vector_ops(lo, l);
+        d->vector_ops = l->kind->vector_ops ? l->kind->vector_ops(lo, l) : 0;
         d->unavoidable_bytes = l->weight_bytes + unavoidable_activations(lo, l);
         d->plan = plan_text(lo, lt);
         d->estimate = lo->layer_cycles[i];

@@ -180,11 +180,6 @@ static int64_t pixel_cycles(const struct hd_layer *l) {
     return l->nts;
 }
 
-static int64_t vector_ops(const struct hd_lowering *lo, const struct hd_layer *l) {
-    (void)lo, (void)l;
-    return 0;
-}
-
 const struct hd_kind hd_kind_move = {
     .name = "move",
     .operations = "lx.load",
@@ -198,7 +193,6 @@ const struct hd_kind hd_kind_move = {
     .block_rows = block_rows,
     .takes_ring = takes_ring,
     .pixel_cycles = pixel_cycles,
-    .vector_ops = vector_ops,
     .streams = streams,
     .tile_bytes = tile_bytes,
     .choose_tiles = choose_tiles,

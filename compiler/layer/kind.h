@@ -63,7 +63,7 @@ struct hd_kind {
     /* ---- plan ---- */
     /* Cycles of its unit for one output pixel, all channels. */
     int64_t (*pixel_cycles)(const struct hd_layer *l);
-    /* Vectors that VX works on, of the whole layer, for its roofline. */
+    /* Vectors that VX works on, of the whole layer, for its roofline. NULL: none. */
     int64_t (*vector_ops)(const struct hd_lowering *lo, const struct hd_layer *l);
     /* Whether tiles of operand i come through the ring. NULL: if it is not resident. */
     bool (*streams)(const struct hd_lowering *lo, const struct hd_layer *l, int i);

@@ -100,7 +100,9 @@ static bool folds(const struct partition *p, int node) {
         return false;
     int maker = g->tensors[n->in[0]].producer;
     bool from_machine = maker >= 0 && p->place[maker] != ON_HOST;
-    if (same_storage(&a, &b)) return from_machine || all_users_on_machine(p, n->out[0], NULL);
+    if (same_storage(&a, &b)) /* pixels that the host may pack come from a tensor of their own */
+        return from_machine || (all_users_on_machine(p, n->out[0], NULL) &&
+                                !all_users_on_machine(p, n->out[0], packs_pixels));
     return is_flatten(p->lo, n) && all_users_on_machine(p, n->out[0], takes_flat) &&
            flatten_pays(p, n, from_machine);
 }

@@ -120,13 +120,46 @@ static bool beside(const struct hd_tensor *t, const struct hd_tensor *y,
     return true;
 }
 
+/* What t has copies of, as dimension 1, by a product by ones (qdq_pair.c); t: there is no such. */
+static int copied(const hd_graph *g, int t) {
+    const struct hd_node *n = g->tensors[t].producer < 0 ? NULL : &g->nodes[g->tensors[t].producer];
+    if (!n || n->op != HD_IR_qconv || g->tensors[n->in[0]].dim[1] != 1) return t;
+    const struct hd_tensor *w = &g->tensors[n->in[1]], *b = &g->tensors[n->in[2]];
+    const float *scale = g->tensors[n->in[3]].data;
+    bool same = w->data && b->data && scale && hd_tensor_elems(w) == w->dim[0] &&
+                hd_tensor_elems(&g->tensors[n->in[3]]) == 1 && *scale == 1 &&
+                hd_attr_int(n, "x_zp", 0) == hd_attr_int(n, "y_zp", 0) &&
+                hd_attr_int(n, "hi", 127) - hd_attr_int(n, "lo", -128) == UINT8_MAX;
+    for (int64_t i = 0; same && i < w->dim[0]; i++)
+        same = ((const int8_t *)w->data)[i] == 1 && !((const int32_t *)b->data)[i];
+    return same ? n->in[0] : t;
+}
+
+/* Channel c of image y is channel from[c] of image t: copies of all of them lie side by side, else
+ * a product. */
+static void copy_channels(hd_graph *g, int t, const int64_t *from, int y) {
+    const int64_t c = g->tensors[t].dim[1], all = g->tensors[y].dim[1];
+    const char *name = g->tensors[y].name;
+    int in[OPERANDS_MOST];
+    bool whole = all % c == 0 && all / c <= OPERANDS_MOST;
+    for (int64_t i = 0; i < all; i++) whole = whole && from[i] == i % c;
+    if (!whole || c == 1) {
+        hd_move_channels(g, name, t, from, y);
+        return;
+    }
+    for (int64_t i = 0; i < all / c; i++) in[i] = t;
+    int id = hd_graph_node(g, HD_IR_concat, name, (int)(all / c), in, 1, &y);
+    hd_attr_set_int(g, id, "axis", 1);
+}
+
 /* Operand t of an operation whose result is y, beside the image; -1: there is no such tensor. */
 static int operand(hd_graph *g, int t, const struct hd_tensor *y, const struct hd_tensor *image,
                    bool make) {
-    const struct hd_tensor x = g->tensors[t];
     int64_t dim[HD_MAX_RANK] = {0}, channel[CHANNELS_MOST];
     int from = hd_graph_unshaped(g, t);
     if (hd_same_shape(&g->tensors[from], image)) return from;
+    t = copied(g, t);
+    const struct hd_tensor x = g->tensors[t];
     if (x.data) return make ? constant(g, t, y, image) : t;
     if (hd_tensor_elems(&x) == hd_tensor_elems(y) || image->dim[1] > CHANNELS_MOST ||
         (x.dtype != HD_I8 && x.dtype != HD_U8) || !beside(&x, y, image, dim, channel))
@@ -137,7 +170,7 @@ static int operand(hd_graph *g, int t, const struct hd_tensor *y, const struct h
     const char *name = hd_sprintf(g->arena, "%s.copies", x.name);
     dim[1] = image->dim[1];
     int copies = hd_graph_tensor(g, name, x.dtype, image->rank, dim);
-    hd_move_channels(g, name, t, channel, copies);
+    copy_channels(g, t, channel, copies);
     return copies;
 }
 

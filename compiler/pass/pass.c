@@ -10,7 +10,7 @@ const char *const hd_pass_names[] = {
     "nhwc",   "batchnorm", "norm",     "gelu",     "attention", "recurrent", "qdq",
     "dce",    "split",     "shuffle",  "separate", "integer",   "dynamic",   "volume",
     "state",  "shrink",    "rows",     "images",   "gaps",      "columns",   "phases",
-    "blocks", "loaded",    "features", "taps",     "windows",   NULL};
+    "blocks", "loaded",    "features", "taps",     "lines",     "windows",   NULL};
 
 /* Those that change a graph by what it says alone: graphs in attributes go through them, too. */
 static bool enters_graphs(const char *name) {
@@ -30,6 +30,7 @@ static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
     if (!strcmp(name, "rows")) return hd_pass_rows(ctx, g);
     if (!strcmp(name, "images")) return hd_pass_images(ctx, g);
     if (!strcmp(name, "gaps")) return hd_pass_gaps(ctx, g);
+    if (!strcmp(name, "lines")) return hd_pass_lines(ctx, g);
     if (!strcmp(name, "taps")) return hd_pass_taps(ctx, g);
     if (!strcmp(name, "windows")) return hd_pass_windows(ctx, g);
     if (!strcmp(name, "columns")) return hd_pass_columns(ctx, g);

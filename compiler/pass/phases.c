@@ -45,12 +45,16 @@ static int64_t behind(const struct axis *a) {
     return a->blocks + a->n - 1 - a->in + a->first;
 }
 
+/* As it is, or in another shape. */
 static bool leaves(const hd_graph *g, int t) {
     enum { USERS = 4 };
     int user[USERS];
     size_t n = hd_graph_users(g, t, user, USERS);
-    for (size_t i = 0; i < n && i < USERS; i++)
-        if (g->nodes[user[i]].op != HD_IR_dequantize) return false;
+    for (size_t i = 0; i < n && i < USERS; i++) {
+        const struct hd_node *u = &g->nodes[user[i]];
+        if (u->op != HD_IR_dequantize && (u->op != HD_IR_reshape || !leaves(g, u->out[0])))
+            return false;
+    }
     return n <= USERS && (n > 0 || hd_graph_is_output(g, t));
 }
 

@@ -297,6 +297,29 @@ static bool may_tie(float x, float y, int64_t n) {
     return n < MANY && q <= LARGEST * n;
 }
 
+/* The mean of the whole image x; a signal [N,C,L] is one of one row. */
+static bool emit_mean(struct hd_qmatch *m, int node, int x, struct hd_qparam p, float n) {
+    hd_graph *g = m->g;
+    const struct hd_tensor t = g->tensors[x];
+    bool ties = t.dtype == HD_I16 || may_tie(p.scale, m->y.scale, (int64_t)n);
+    int mean;
+    if (t.rank == 4) {
+        mean = hd_qdq_emit(m, HD_IR_qmean, node, 1, &x);
+    } else {
+        int y = g->nodes[m->q].out[0];
+        int64_t image[4] = {t.dim[0], t.dim[1], 1, t.dim[2]}, one[4] = {t.dim[0], t.dim[1], 1, 1};
+        int made = hd_graph_tensor(g, g->tensors[y].name, m->y.type, 4, one);
+        x = hd_moved(g, HD_IR_reshape, x, 4, image, "shape", image, -1);
+        hd_graph_kill(g, m->q);
+        mean = hd_qdq_emit_to(m, HD_IR_qmean, node, 1, &x, made);
+        hd_moved(g, HD_IR_reshape, made, 3, one, "shape", one, y);
+    }
+    hd_attr_set_int(g, mean, "x_zp", p.zp);
+    hd_attr_set_float(g, mean, "x_scale", ties ? p.scale : 1);
+    hd_attr_set_float(g, mean, "scale", (ties ? 1 : p.scale) / (n * m->y.scale));
+    return true;
+}
+
 static bool match_avgpool(struct hd_qmatch *m, int node) {
     struct hd_qparam p;
     struct hd_window v;
@@ -306,16 +329,8 @@ static bool match_avgpool(struct hd_qmatch *m, int node) {
         hd_clear(m->ctx); /* three dimensions */
         return false;
     }
-    if (m->g->tensors[x].rank == 4 && v.kh == v.h && v.kw == v.w && v.dy == 1 && v.dx == 1 &&
-        hd_window_inside(&v)) {
-        int mean = hd_qdq_emit(m, HD_IR_qmean, node, 1, &x);
-        hd_attr_set_int(m->g, mean, "x_zp", p.zp);
-        bool ties = m->g->tensors[x].dtype == HD_I16 || may_tie(p.scale, m->y.scale, v.h * v.w);
-        float n = (float)(v.h * v.w);
-        hd_attr_set_float(m->g, mean, "x_scale", ties ? p.scale : 1);
-        hd_attr_set_float(m->g, mean, "scale", (ties ? 1 : p.scale) / (n * m->y.scale));
-        return true;
-    }
+    if (v.kh == v.h && v.kw == v.w && v.dy == 1 && v.dx == 1 && hd_window_inside(&v))
+        return emit_mean(m, node, x, p, (float)(v.h * v.w));
     int id = hd_qdq_emit(m, HD_IR_qavgpool, node, 1, &x);
     hd_qdq_copy_attrs(m->g, id, node, true);
     if (hd_attr_int(&m->g->nodes[node], "count_include_pad", 0))

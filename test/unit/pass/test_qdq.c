@@ -140,6 +140,13 @@ static const struct sample samples[] = {
      "y ? = quantize(p, ys, z)\noutput y",
      "y i8[1,1,1,1] = qmean(x) @p to=\"i8\" y_zp=0 lo=-128 hi=127 x_zp=3 x_scale=0x1.8p-1 "
      "scale=0x1.99999ap-3"},
+    {"average pool over a whole signal",
+     "input x i8[1,2,6]\ndx ? = dequantize(x, s1, z3)\np ? = avgpool(dx) kernel_shape=[6]\n"
+     "y ? = quantize(p, h, z)\noutput y",
+     "x_14 i8[1,2,1,6] = reshape(x) shape=[1,2,1,6]; "
+     "y_13 i8[1,2,1,1] = qmean(x_14) @p to=\"i8\" y_zp=0 lo=-128 hi=127 x_zp=3 x_scale=0x1p+0 "
+     "scale=0x1.555556p-2; "
+     "y i8[1,2,1] = reshape(y_13) @y_5 shape=[1,2,1]"},
     {"average pool over parts of the image",
      "input x i8[1,1,2,4]\ndx ? = dequantize(x, s1, z3)\np ? = avgpool(dx) kernel_shape=[2,2] "
      "strides=[2,2]\n"
