@@ -48,9 +48,9 @@ static void make_outputs(hd_graph *g) {
 }
 
 hd_status hd_prepare(hd_ctx *ctx, hd_graph *g) {
-    static const char *const list[] = {"shrink",  "lines",    "windows", "features", "rows",
-                                       "images",  "blocks",   "shuffle", "gaps",     "phases",
-                                       "columns", "separate", "loaded",  NULL};
+    static const char *const list[] = {"shrink", "lines",   "windows",  "features", "pixels",
+                                       "rows",   "images",  "blocks",   "shuffle",  "gaps",
+                                       "phases", "columns", "separate", "loaded",   NULL};
     TRY(passes(ctx, g, list));
     make_outputs(g);
     return hd_graph_verify(ctx, g);

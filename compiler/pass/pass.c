@@ -6,11 +6,11 @@
 #include "compiler/pass/pattern.h"
 
 const char *const hd_pass_names[] = {
-    "axes",   "fold",      "shapes",   "cse",      "simplify",  "sink",      "layout",
-    "nhwc",   "batchnorm", "norm",     "gelu",     "attention", "recurrent", "qdq",
-    "dce",    "split",     "shuffle",  "separate", "integer",   "dynamic",   "volume",
-    "state",  "shrink",    "rows",     "images",   "gaps",      "columns",   "phases",
-    "blocks", "loaded",    "features", "taps",     "lines",     "windows",   NULL};
+    "axes",      "fold",     "shapes",  "cse",       "simplify",  "sink",   "layout",   "nhwc",
+    "batchnorm", "norm",     "gelu",    "attention", "recurrent", "qdq",    "dce",      "split",
+    "shuffle",   "separate", "integer", "dynamic",   "volume",    "state",  "shrink",   "rows",
+    "images",    "gaps",     "columns", "phases",    "blocks",    "loaded", "features", "taps",
+    "lines",     "pixels",   "windows", NULL};
 
 /* Those that change a graph by what it says alone: graphs in attributes go through them, too. */
 static bool enters_graphs(const char *name) {
@@ -31,6 +31,7 @@ static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
     if (!strcmp(name, "images")) return hd_pass_images(ctx, g);
     if (!strcmp(name, "gaps")) return hd_pass_gaps(ctx, g);
     if (!strcmp(name, "lines")) return hd_pass_lines(ctx, g);
+    if (!strcmp(name, "pixels")) return hd_pass_pixels(ctx, g);
     if (!strcmp(name, "taps")) return hd_pass_taps(ctx, g);
     if (!strcmp(name, "windows")) return hd_pass_windows(ctx, g);
     if (!strcmp(name, "columns")) return hd_pass_columns(ctx, g);

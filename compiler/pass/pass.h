@@ -32,6 +32,7 @@ bool hd_in_rows(const hd_graph *g, int t);
 hd_status hd_pass_shuffle(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_columns(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_lines(hd_ctx *ctx, hd_graph *g);
+hd_status hd_pass_pixels(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_taps(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_windows(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_features(hd_ctx *ctx, hd_graph *g);

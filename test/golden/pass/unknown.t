@@ -5,4 +5,4 @@ graph g {
   y ? = relu(x)
   output y
 }
-#= heddle opt: no pass 'nonsense', allowed legalize, complete, prepare, axes, fold, shapes, cse, simplify, sink, layout, nhwc, batchnorm, norm, gelu, attention, recurrent, qdq, dce, split, shuffle, separate, integer, dynamic, volume, state, shrink, rows, images, gaps, columns, phases, blocks, loaded, features, taps, lines, windows
+#= heddle opt: no pass 'nonsense', allowed legalize, complete, prepare, axes, fold, shapes, cse, simplify, sink, layout, nhwc, batchnorm, norm, gelu, attention, recurrent, qdq, dce, split, shuffle, separate, integer, dynamic, volume, state, shrink, rows, images, gaps, columns, phases, blocks, loaded, features, taps, lines, pixels, windows

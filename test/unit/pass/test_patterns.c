@@ -97,6 +97,7 @@ static void passes_keep_values(void **state) {
     keeps_values("test/golden/pass/images_copies.t", "images", 0);
     keeps_values("test/golden/pass/lines.t", "lines", 0);
     keeps_values("test/golden/pass/phases_shape.t", "phases", 0);
+    keeps_values("test/golden/pass/pixels.t", "pixels", 0);
     keeps_values("test/golden/pass/gaps.t", "gaps", 0);
     keeps_values("test/golden/pass/columns.t", "columns", 0);
     keeps_values("test/golden/pass/phases.t", "phases", 0);
