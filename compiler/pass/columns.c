@@ -1,7 +1,8 @@
 /* Convolutions of few channels work on several columns of a row at once, for the machine.
  *
  *   F(x): f columns of a row as channels, [N,f*C,H,W/f], lane c*f + column. To and from it lead
- *   products by 0 and 1: a qconv, and a qconvtranspose, of 1 x f taps and stride f
+ *   products by 0 and 1: a qconv, and a qconvtranspose, of 1 x f taps and stride f. Where W is no
+ *   multiple of f, the last block is filled up; the other product cuts that off
  *
  * q columns of y are made at once, of blocks of f columns of x; sx is the stride along the row:
  *
@@ -37,6 +38,7 @@ struct columns {
     hd_graph *g;
     int *folded;  /* per tensor: F of it, -1 = there is none */
     int *at_once; /* per tensor: f of that */
+    bool *filled; /* per tensor: what fills it up is zero points, so that windows may read it */
     size_t n;
 };
 
@@ -144,7 +146,7 @@ static struct reach reach_of(const struct hd_window *v, struct form o) {
 /* Columns that a transposed convolution cuts off behind its result. */
 static int64_t cut_off(const struct hd_window *v, struct form o) {
     const struct reach r = reach_of(v, o);
-    return (v->w / o.f - 1) * o.q + r.n + r.first - v->ow;
+    return (hd_ceil_div(v->w, o.f) - 1) * o.q + r.n + r.first - v->ow;
 }
 
 /* y of F(y), of so many blocks of q columns. */
@@ -154,16 +156,29 @@ static int64_t unfolding(const struct conv *k, int64_t blocks, int64_t q) {
     return layer(pixels, 1, q * k->m, k->m) + pixels * words(k->m) / 2;
 }
 
+/* Blocks behind the last one of x that windows read, at least 0; -1: there would be more windows
+ * than results. */
+static int64_t behind(const struct hd_window *v, struct form o) {
+    const struct reach r = reach_of(v, o);
+    int64_t step = o.q * v->sx / o.f, results = hd_ceil_div(v->ow, o.q),
+            in = hd_ceil_div(v->w, o.f), pad = hd_max(0, (results - 1) * step + r.first + r.n - in);
+    return (in - r.first + pad - r.n) / step + 1 == results ? pad : -1;
+}
+
+/* F(x) is there, and windows may read it. */
+static bool is_known(const struct columns *s, int x, int64_t f) {
+    return s->folded[x] >= 0 && s->at_once[x] == f && s->filled[x];
+}
+
 static int64_t price(const struct columns *s, const struct conv *k, struct form o) {
     const struct hd_node *n = &s->g->nodes[k->node];
     const struct hd_window *v = &k->v;
     const struct hd_tensor *x = &s->g->tensors[n->in[0]];
     int64_t rows = x->dim[0] * v->oh, blocks = rows * hd_ceil_div(v->ow, o.q),
             taps = v->kh * reach_of(v, o).n;
-    bool known = o.f == 1 || (s->folded[n->in[0]] >= 0 && s->at_once[n->in[0]] == o.f);
-    int64_t fold = known ? 0 : layer(x->dim[0] * v->h * v->w / o.f, o.f, k->c, o.f * k->c);
-    bool even = v->w % o.f == 0 && (v->ow % o.q == 0 || (k->leaves && !o.spread));
-    if (!even || (o.f > 1 && o.f * k->c > LANES)) return INT64_MAX;
+    int64_t folds = x->dim[0] * v->h * hd_ceil_div(v->w, o.f),
+            fold = o.f == 1 || is_known(s, n->in[0], o.f) ? 0 : layer(folds, o.f, k->c, o.f * k->c);
+    if ((o.f > 1 && o.f * k->c > LANES) || (!o.spread && behind(v, o) < 0)) return INT64_MAX;
     if (taps > TAPS_MOST && o.f * o.q > 1) return INT64_MAX;
     if (o.spread)
         return v->sy != 1 || v->dy != 1 || cut_off(v, o) < 0
@@ -217,15 +232,19 @@ static void set_window(hd_graph *g, int id, int64_t kh, int64_t kw, int64_t sy, 
     hd_attr_set_ints(g, id, "pads", 4, pads);
 }
 
-/* y = F(x) by 0 and 1, or the other way round. */
-static void move(hd_graph *g, int x, int y, int64_t f, bool fold) {
+/* y = F(x) by 0 and 1, filled up by zp, or the other way round. */
+static void move(hd_graph *g, int x, int y, int64_t f, bool fold, int64_t zp) {
     const struct hd_tensor a = g->tensors[x], b = g->tensors[y];
     int64_t c = fold ? a.dim[1] : b.dim[1], dim[4] = {b.dim[1], a.dim[1], 1, f};
     int8_t *w = hd_new_array(g->arena, int8_t, (size_t)(f * c * c * f));
     for (int64_t k = 0; k < c; k++)
         for (int64_t q = 0; q < f; q++)
             w[fold ? ((k * f + q) * c + k) * f + q : (k * f * c + k * f + q) * f + q] = 1;
-    hd_move_product(g, fold ? HD_IR_qconv : HD_IR_qconvtranspose, b.name, x, dim, w, f, y);
+    int id = hd_move_product(g, fold ? HD_IR_qconv : HD_IR_qconvtranspose, b.name, x, dim, w, f, y);
+    int64_t more = fold ? b.dim[3] * f - a.dim[3] : a.dim[3] * f - b.dim[3];
+    if (!more) return;
+    hd_attr_set_ints(g, id, "pads", 4, (int64_t[]){0, 0, 0, more});
+    if (fold) hd_attr_set_int(g, id, "x_zp", zp), hd_attr_set_int(g, id, "y_zp", zp);
 }
 
 /* A tensor of F of t. */
@@ -268,8 +287,11 @@ static void unfold(struct columns *s, int made, int y, int64_t f) {
         hd_graph_swap_names(g, id, next);
         made = to;
     }
-    if ((size_t)y < s->n) s->folded[y] = made, s->at_once[y] = (int)f;
-    move(g, made, y, f, false);
+    if ((size_t)y < s->n) {
+        s->folded[y] = made, s->at_once[y] = (int)f;
+        s->filled[y] = g->tensors[y].dim[3] % f == 0;
+    }
+    move(g, made, y, f, false, 0);
 }
 
 /* y from F(y) by the host, or in a move that stands behind it. */
@@ -291,11 +313,11 @@ static void put_in_order(hd_graph *g, int x, int64_t f, int y) {
 }
 
 /* F(x). */
-static int operand(struct columns *s, int x, int64_t f) {
-    if (f == 1 || (s->folded[x] >= 0 && s->at_once[x] == f)) return f == 1 ? x : s->folded[x];
+static int operand(struct columns *s, int x, int64_t f, int64_t zp) {
+    if (f == 1 || is_known(s, x, f)) return f == 1 ? x : s->folded[x];
     int folded = folded_like(s->g, x, f);
-    move(s->g, x, folded, f, true);
-    s->folded[x] = folded, s->at_once[x] = (int)f;
+    move(s->g, x, folded, f, true, zp);
+    s->folded[x] = folded, s->at_once[x] = (int)f, s->filled[x] = true;
     return folded;
 }
 
@@ -304,7 +326,8 @@ static void rewrite(struct columns *s, const struct conv *k, struct form o) {
     const struct hd_node n = g->nodes[k->node];
     const struct hd_window *v = &k->v;
     const struct reach r = reach_of(v, o);
-    int x = operand(s, n.in[0], o.f), w = weights(g, k, o), y = n.out[0];
+    int x = operand(s, n.in[0], o.f, hd_attr_int(&n, "x_zp", 0)), w = weights(g, k, o),
+        y = n.out[0];
     int64_t copies = o.spread ? 1 : o.q;
     int in[4] = {x, w, hd_channel_copies(g, n.in[2], copies),
                  hd_channel_copies(g, n.in[3], copies)};
@@ -319,11 +342,9 @@ static void rewrite(struct columns *s, const struct conv *k, struct form o) {
     if (o.spread) {
         set_window(g, id, v->kh, r.n, 1, o.q,
                    (int64_t[]){v->kh - 1 - v->pt, -r.first, v->kh - 1 - v->pb, cut_off(v, o)});
-    } else { /* columns behind the last window are not read */
-        int64_t step = o.q * v->sx / o.f,
-                end = (hd_ceil_div(v->ow, o.q) - 1) * step + r.first + r.n;
-        set_window(g, id, v->kh, r.n, v->sy, step,
-                   (int64_t[]){v->pt, -r.first, v->pb, hd_max(0, end - v->w / o.f)});
+    } else {
+        set_window(g, id, v->kh, r.n, v->sy, o.q * v->sx / o.f,
+                   (int64_t[]){v->pt, -r.first, v->pb, behind(v, o)});
     }
     if (made == y) return;
     k->leaves ? put_in_order(g, made, o.q, y) : unfold(s, made, y, o.q);
@@ -352,6 +373,7 @@ hd_status hd_pass_columns(hd_ctx *ctx, hd_graph *g) {
     size_t n = hd_graph_order(g, order);
     s.folded = hd_new_array(g->arena, int, s.n + 1),
     s.at_once = hd_new_array(g->arena, int, s.n + 1);
+    s.filled = hd_new_array(g->arena, bool, s.n + 1);
     for (size_t i = 0; i < s.n; i++) s.folded[i] = -1;
     for (size_t i = 0; i < n; i++) TRY(look_at(ctx, &s, order[i]));
     hd_pass_dce(g);

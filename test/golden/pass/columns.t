@@ -1,6 +1,6 @@
 # Columns of a row at once: few channels from many, with the table behind them; many from few; few from few, by blocks;
-# what was made so is read so. Padding and bias differ by side and channel. Not of a width that does not come
-# out even, not one tap wide.
+# what was made so is read so. Padding and bias differ by side and channel. A width that does not come
+# out even is filled up. Not one tap wide.
 # RUN: heddle opt --pass columns %s
 graph g {
   input x i8[1,16,16,32]
@@ -56,12 +56,18 @@ graph g {
 #=   const v0.moves i8[2,16,1,8] = #92e17cd5
 #=   const v0.bias i32[2] = {0, 0}
 #=   const v0.one f32[1] = {0x1p+0}
+#=   const d.columns i8[16,16,1,12] = #ed92c77d
+#=   const ab_45 i32[16] = {-6, -6, -6, -6, -6, -6, -6, -6, 1, 1, 1, 1, 1, 1, 1, 1}
+#=   const as_46 f32[16] = {0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6}
+#=   const odd0.moves i8[2,16,1,8] = #92e17cd5
+#=   const odd0.bias i32[2] = {0, 0}
+#=   const odd0.one f32[1] = {0x1p+0}
 #=   const h.columns.moves i8[16,2,1,8] = #c1acced5
 #=   const h.columns.bias i32[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 #=   const h.columns.one f32[1] = {0x1p+0}
-#=   const c.columns_48 i8[16,16,5,3] = #fa740b43
-#=   const ab_49 i32[16] = {-6, -6, -6, -6, -6, -6, -6, -6, 1, 1, 1, 1, 1, 1, 1, 1}
-#=   const as_50 f32[16] = {0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6}
+#=   const c.columns_56 i8[16,16,5,3] = #fa740b43
+#=   const ab_57 i32[16] = {-6, -6, -6, -6, -6, -6, -6, -6, 1, 1, 1, 1, 1, 1, 1, 1}
+#=   const as_58 f32[16] = {0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.70a3d8p-4, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6, 0x1.eb851ep-6}
 #=   x0 i8[1,16,16,32] = qrescale(x)
 #=   y.columns i8[1,16,16,4] = qconv(x0, a.columns, ab_24, as_25) @y x_zp=3 y_zp=-2 kernel_shape=[3,10] pads=[1,0,1,2] strides=[1,8] group=1 macs=147456
 #=   t.columns i8[1,16,16,4] = qtable(y.columns, table) @t
@@ -71,17 +77,18 @@ graph g {
 #=   u i8[1,2,16,32] = qrescale(t)
 #=   u0 i8[1,2,16,32] = qadd(u, t)
 #=   h i8[1,2,16,32] = qconv(x0, d, ab, as) kernel_shape=[1,5] pads=[0,2,0,2] strides=[1,1] group=1
-#=   odd i8[1,2,16,31] = qconv(x0, d, ab, as) kernel_shape=[1,5] pads=[0,0,0,3] strides=[1,1] group=1
-#=   odd0 i8[1,2,16,31] = qadd(odd, odd)
 #=   u0.columns i8[1,16,16,4] = qconv(u0, u0.columns.moves, u0.columns.bias, u0.columns.one) to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,8] strides=[1,8] pads=[0,0,0,0]
 #=   v.columns i8[1,16,8,4] = qconv(u0.columns, c.columns, ab_37, as_38) @v x_zp=5 kernel_shape=[5,3] pads=[1,1,2,1] strides=[2,1] group=1 macs=25600
 #=   v0.columns i8[1,16,8,4] = qadd(v.columns, v.columns) @v0
 #=   v0 i8[1,2,8,32] = qconvtranspose(v0.columns, v0.moves, v0.bias, v0.one) @v0_20 to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,8] strides=[1,8] pads=[0,0,0,0]
+#=   odd.columns i8[1,16,16,4] = qconv(x0, d.columns, ab_45, as_46) @odd kernel_shape=[1,12] pads=[0,0,0,4] strides=[1,8] group=1 macs=79360
+#=   odd0.columns i8[1,16,16,4] = qadd(odd.columns, odd.columns) @odd0
+#=   odd0 i8[1,2,16,31] = qconvtranspose(odd0.columns, odd0.moves, odd0.bias, odd0.one) @odd0_23 to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,8] strides=[1,8] pads=[0,0,0,1]
 #=   h.columns i8[1,16,16,4] = qconv(h, h.columns.moves, h.columns.bias, h.columns.one) to="i8" lo=-128 hi=127 moves=1 group=1 kernel_shape=[1,8] strides=[1,8] pads=[0,0,0,0]
-#=   one.columns i8[1,16,16,4] = qconv(h.columns, c.columns_48, ab_49, as_50) @one kernel_shape=[5,3] pads=[2,1,2,1] strides=[1,1] group=1 macs=51200
-#=   one.columns_52 i8[1,2,8,16,4] = reshape(one.columns) shape=[1,2,8,16,4]
-#=   one.columns_52_53 i8[1,2,16,4,8] = transpose(one.columns_52) perm=[0,1,3,4,2]
-#=   one i8[1,2,16,32] = reshape(one.columns_52_53) @one_25 shape=[1,2,16,32]
+#=   one.columns i8[1,16,16,4] = qconv(h.columns, c.columns_56, ab_57, as_58) @one kernel_shape=[5,3] pads=[2,1,2,1] strides=[1,1] group=1 macs=51200
+#=   one.columns_60 i8[1,2,8,16,4] = reshape(one.columns) shape=[1,2,8,16,4]
+#=   one.columns_60_61 i8[1,2,16,4,8] = transpose(one.columns_60) perm=[0,1,3,4,2]
+#=   one i8[1,2,16,32] = reshape(one.columns_60_61) @one_28 shape=[1,2,16,32]
 #=   output z0
 #=   output v0
 #=   output h

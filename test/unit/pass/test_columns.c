@@ -91,7 +91,10 @@ static void forms(void **state) {
         /* Stride 2 both ways: pairs in, one result at once. */
         {{1, 3, 40, 48, 32, 7, 7, 3, 3, 3, 3, 2, 2, 1, 4}, 6, 32, false},
         {{1, 16, 40, 48, 32, 3, 3, 1, 1, 1, 1, 2, 2, 1, 4}, 0, 0, false},
-        {{1, 1, 40, 47, 32, 7, 7, 3, 3, 3, 3, 1, 1, 1, 4}, 0, 0, false}, /* 47 is prime */
+        {{1, 1, 40, 47, 32, 7, 7, 3, 3, 3, 3, 1, 1, 1, 4},
+         16,
+         32,
+         true}, /* 47 is filled up to 48 */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int64_t in = 0, out = 0;
@@ -114,7 +117,8 @@ static void same_values(void **state) {
         v.c = few ? (int)rng_range(&r, 1, 6) : (int)rng_range(&r, 8, 20);
         v.m = few ? (int)rng_range(&r, 1, 20) : (int)rng_range(&r, 1, 3);
         v.kw = (int)rng_range(&r, 2, 7), v.dy = (int)rng_range(&r, 0, 3) ? 1 : 2;
-        v.h = (v.kh - 1) * v.dy + (int)rng_range(&r, 1, 9), v.w = 12 * (int)rng_range(&r, 1, 4);
+        v.h = (v.kh - 1) * v.dy + (int)rng_range(&r, 1, 9),
+        v.w = 12 * (int)rng_range(&r, 1, 4) + (i % 2 ? (int)rng_range(&r, 1, 11) : 0);
         v.pt = (int)rng_range(&r, 0, v.kh - 1), v.pb = (int)rng_range(&r, 0, v.kh - 1);
         v.pl = (int)rng_range(&r, 0, v.kw - 1), v.pr = (int)rng_range(&r, 0, v.kw - 1);
         v.sy = (int)rng_range(&r, 0, 1) ? 1 : (int)rng_range(&r, 1, 3),
