@@ -317,3 +317,16 @@ def group_norm(g):
     a = g.op("Softmax", g.op("Mul", g.op("MatMul", g.transpose(q, 0, 2, 1), k), g.scalar(c ** -0.5)), axis=2)
     y = g.reshape(g.op("MatMul", v, g.transpose(a, 0, 2, 1)), 1, c, s, s)
     return [g.conv(g.op("Add", x, g.conv(y, c, c, 1)), c, 3)]
+
+
+def atrous(g):
+    c, n = g.pick(64, 96), 33
+    x = g.relu(g.norm(g.conv(g.input("x", [1, 3, 129, 129]), 3, 16, 3, 2, pads=[1, 1, 1, 1]), 16))
+    x = g.relu(g.norm(g.conv(x, 16, 32, 3, 2, pads=[1, 1, 1, 1]), 32))
+    for d in (1, 2):
+        x = g.relu(g.norm(g.conv(x, 32 if d == 1 else 4 * c, 4 * c, dilation=d), 4 * c))
+    parts = [g.relu(g.conv(x, 4 * c, 32, 1))] + [g.relu(g.conv(x, 4 * c, 32, dilation=d)) for d in (6, 12, 18)]
+    pool = g.relu(g.conv(g.op("GlobalAveragePool", x), 4 * c, 32, 1))
+    parts.append(g.op("Resize", pool, g.const([0], []), g.const([0], []), g.ints(1, 32, n, n), mode="nearest",
+                      coordinate_transformation_mode="asymmetric", nearest_mode="floor"))
+    return [g.conv(g.relu(g.conv(g.op("Concat", *parts, axis=1), 160, 32, 1)), 32, 8, 1)]

@@ -239,3 +239,37 @@ def sound_events(g):
     x, _ = g.op("GRU", x, *w, g.const([2, 6 * h], g.normal(12 * h, 0.05)), n=2, hidden_size=h,
                 direction="bidirectional", linear_before_reset=1)
     return [g.op("Sigmoid", g.linear(g.reshape(g.transpose(x, 0, 2, 1, 3), n, 2 * h), 2 * h, 10))]
+
+
+def separation(g):
+    c, t = g.pick(32, 48), 251
+    x = g.conv(g.input("x", [1, 1, 2000]), 1, c, 16, 8, pads=[8, 8], dims=1)
+
+    def norm(z, n):
+        z = g.op("InstanceNormalization", g.reshape(z, 1, 1, -1), g.vector(1, 0, 1), g.vector(1, 0), epsilon=1e-5)
+        return g.op("Add", g.op("Mul", g.reshape(z, 1, n, t), g.const([n, 1], g.normal(n, 0.1, 1))), g.const([n, 1], g.normal(n, 0.1)))
+    y = g.conv(norm(x, c), c, 32, 1, dims=1)
+    for d in (1, 2, 4):
+        z = norm(g.op("PRelu", g.conv(y, 32, 64, 1, dims=1), g.const([1, 1], [0.25])), 64)
+        z = norm(g.op("PRelu", g.conv(z, 64, 64, pads=[d, d], group=64, dilation=d, dims=1), g.const([1, 1], [0.25])), 64)
+        y = g.op("Add", y, g.conv(z, 64, 32, 1, dims=1))
+    m = g.reshape(g.op("Sigmoid", g.conv(y, 32, 2 * c, 1, dims=1)), 1, 2, c, t)
+    z = g.reshape(g.op("Mul", m, g.op("Unsqueeze", x, g.ints(1))), 2, c, t)
+    z = g.op("ConvTranspose", z, g.weights([c, 1, 16], c * 2), kernel_shape=[16], strides=[8], pads=[8, 8])
+    return [g.reshape(z, 1, 2, 2000)]
+
+
+def denoiser(g):
+    t, h = 24, g.pick(48, 64)
+    x = g.input("x", [1, 1, t, 65])
+    x = g.op("Elu", g.conv(x, 1, 16, 3, pads=[1, 1, 1, 1]))
+    y = g.op("Elu", g.op("Conv", x, g.weights([32, 16, 3, 4], 16 * 12), g.vector(32), kernel_shape=[3, 4], strides=[1, 4],
+                         pads=[1, 0, 1, 0]))
+    z = g.reshape(g.transpose(y, 2, 0, 1, 3), t, 1, 512)
+    w = [g.const([1, 3 * h, k], g.normal(3 * h * k, 0.05)) for k in (512, h)]
+    z, _ = g.op("GRU", z, *w, g.const([1, 6 * h], g.normal(6 * h, 0.05)), n=2, hidden_size=h, linear_before_reset=1)
+    z = g.transpose(g.reshape(g.linear(g.reshape(z, t, h), h, 512), 1, t, 32, 16), 0, 2, 1, 3)
+    z = g.op("Concat", y, z, axis=1)
+    z = g.op("Elu", g.op("ConvTranspose", z, g.weights([64, 16, 3, 5], 64 * 4), g.vector(16), kernel_shape=[3, 5],
+                         strides=[1, 4], pads=[1, 0, 1, 0]))
+    return [g.op("Sigmoid", g.conv(g.op("Concat", x, z, axis=1), 32, 1))]

@@ -13,7 +13,7 @@ import sequences
 from network import Network
 
 OPSET = {"mobilenet_v3": 14, "yolo": 11}  # others: 13
-CLOSED = {"mobilevit", "sound_events", "swin"}  # samples and places share a dimension
+CLOSED = {"denoiser", "mobilevit", "separation", "sound_events", "swin"}  # samples and places share a dimension
 
 
 def networks(module):
