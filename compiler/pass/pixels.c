@@ -63,7 +63,7 @@ static bool find_chain(const hd_graph *g, int t, struct chain *c) {
 /* of[e]: which element of the operand is element e of the result. */
 static void turn(const struct hd_tensor *x, const struct hd_node *n, const int32_t *x_of,
                  int32_t *of) {
-    int64_t perm[HD_MAX_RANK], step[HD_MAX_RANK], count = hd_tensor_elems(x), of_x = 1;
+    int64_t perm[HD_MAX_RANK], step[HD_MAX_RANK] = {0}, count = hd_tensor_elems(x), of_x = 1;
     for (int d = x->rank - 1; d >= 0; of_x *= x->dim[d--]) step[d] = of_x;
     if (!hd_attr_ints(n, "perm", perm, HD_MAX_RANK, 0))
         for (int d = 0; d < x->rank; d++) perm[d] = x->rank - 1 - d;
