@@ -568,7 +568,11 @@ static hd_status look_at(struct chain *k, int y) {
     bool done = false;
     while (n-- > 0 && !done) {
         k->source = way[n];
-        if (source_of(g, y, way[n]) == way[n]) TRY(from_source(k, y, user, users, &done));
+        if (source_of(g, y, way[n]) != way[n]) continue;
+        k->a = hd_arena_create(); /* indexes of all that is on the way */
+        hd_status s = from_source(k, y, user, users, &done);
+        hd_arena_destroy(k->a);
+        TRY(s);
     }
     return HD_OK;
 }
@@ -579,9 +583,8 @@ hd_status hd_pass_shuffle(hd_ctx *ctx, hd_graph *g) {
         if (g->nodes[i].dead || (!moves_one(g, &g->nodes[i]) && g->nodes[i].op != HD_IR_concat))
             continue;
         for (int o = 0; o < g->nodes[i].n_out && st == HD_OK; o++) {
-            struct chain k = {.ctx = ctx, .g = g, .a = hd_arena_create()};
+            struct chain k = {.ctx = ctx, .g = g};
             if (g->nodes[i].out[o] >= 0) st = look_at(&k, g->nodes[i].out[o]);
-            hd_arena_destroy(k.a);
         }
     }
     if (st == HD_OK) st = hd_graph_infer(ctx, g);
