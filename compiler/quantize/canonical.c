@@ -87,7 +87,39 @@ static bool scale_channels(hd_graph *g, hd_arena *a, int node) {
     return true;
 }
 
-/* prelu(x) = relu(x) - slope * relu(-x); with one slope for all it is leakyrelu. */
+/* A tensor like t, named after y. */
+static int part_like(hd_graph *g, const struct hd_tensor *t, int y, const char *name) {
+    int64_t dim[HD_MAX_RANK];
+    int rank = t->rank;
+    memcpy(dim, t->dim, sizeof dim);
+    return hd_graph_tensor(g, hd_sprintf(g->arena, "%s.%s", g->tensors[y].name, name), HD_F32, rank,
+                           dim);
+}
+
+/* y = x + relu((slope - 1) * x), where no slope is above 1; else relu(x) - slope * relu(-x). Slopes
+ * are finite, and are changed. The last node. */
+static int prelu_sum(hd_graph *g, const struct hd_node *n, double *slope, int y) {
+    const struct hd_tensor t = g->tensors[n->in[0]];
+    bool small = true;
+    for (int64_t c = 0; c < t.dim[1]; c++) small = small && slope[c] <= 1;
+    for (int64_t c = 0; c < t.dim[1]; c++) slope[c] = small ? slope[c] - 1 : -slope[c];
+    int part[2] = {n->in[0], part_like(g, &t, y, "slope")}, of = n->in[0];
+    const char *name = hd_sprintf(g->arena, "%s.slope", n->name);
+    if (!small) {
+        int minus = part_like(g, &t, y, "minus");
+        part[0] = part_like(g, &t, y, "positive"), of = part_like(g, &t, y, "negative");
+        hd_graph_node(g, HD_IR_relu, g->tensors[part[0]].name, 1, n->in, 1, &part[0]);
+        hd_graph_node(g, HD_IR_neg, g->tensors[minus].name, 1, n->in, 1, &minus);
+        hd_graph_node(g, HD_IR_relu, g->tensors[of].name, 1, &minus, 1, &of);
+    }
+    int scaled = small ? part_like(g, &t, y, "scaled") : part[1];
+    int product = depthwise(g, name, of, slope, NULL, scaled);
+    HD_ASSERT(product >= 0);
+    if (small) hd_graph_node(g, HD_IR_relu, g->tensors[part[1]].name, 1, &scaled, 1, &part[1]);
+    return hd_graph_node(g, HD_IR_add, n->name, 2, part, 1, &y);
+}
+
+/* With one slope for all it is leakyrelu. */
 static bool prelu(hd_graph *g, hd_arena *a, int node, bool behind) {
     const struct hd_node n = g->nodes[node];
     const struct hd_tensor *t = &g->tensors[n.in[0]], *slope = &g->tensors[n.in[1]];
@@ -109,23 +141,10 @@ static bool prelu(hd_graph *g, hd_arena *a, int node, bool behind) {
     int64_t channels = t->dim[1];
     double *w = hd_new_array(a, double, (size_t)channels + 1);
     if (!hd_quant_per_channel(g, n.in[1], t->rank, 1, channels, w)) return false;
-    for (int64_t i = 0; i < channels; i++) w[i] = -w[i];
-    static const char *const part[] = {"positive", "minus", "negative", "slope"};
-    int made[4], rank = t->rank;
-    int64_t dim[4] = {0};
-    for (int d = 0; d < rank; d++) dim[d] = t->dim[d];
-    for (int i = 0; i < 4; i++)
-        made[i] = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.%s", g->tensors[y].name, part[i]),
-                                  HD_F32, rank, dim);
-    if (depthwise(g, hd_sprintf(g->arena, "%s.slope", n.name), made[2], w, NULL, made[3]) < 0)
-        return false;
+    for (int64_t i = 0; i < channels; i++)
+        if (!isfinite((float)w[i])) return false;
     hd_graph_kill(g, node);
-    hd_graph_node(g, HD_IR_relu, hd_sprintf(g->arena, "%s.positive", n.name), 1, n.in, 1, &made[0]);
-    hd_graph_node(g, HD_IR_neg, hd_sprintf(g->arena, "%s.minus", n.name), 1, n.in, 1, &made[1]);
-    hd_graph_node(g, HD_IR_relu, hd_sprintf(g->arena, "%s.negative", n.name), 1, &made[1], 1,
-                  &made[2]);
-    int sum[2] = {made[0], made[3]}, id = hd_graph_node(g, HD_IR_add, n.name, 2, sum, 1, &y);
-    hd_graph_swap_names(g, id, node);
+    hd_graph_swap_names(g, prelu_sum(g, &n, w, y), node);
     return true;
 }
 

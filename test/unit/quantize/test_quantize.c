@@ -89,6 +89,8 @@ static const struct {
     {"  r ? = relu(c)\n  y ? = batchnorm(r, v, b, b, p)\n", HD_IR_batchnorm, HD_IR_conv, 2},
     {"  r ? = relu(c)\n  s ? = mul(r, vc)\n  y ? = add(s, bc)\n", HD_IR_mul, HD_IR_conv, 2},
     {"  y ? = prelu(c, vc)\n", HD_IR_prelu, HD_IR_conv, 2},
+    {"  y ? = prelu(c, vc)\n", HD_IR_prelu, HD_IR_neg, 1},
+    {"  y ? = prelu(c, sc)\n", HD_IR_prelu, HD_IR_neg, 0}, /* no slope above 1 */
     {"  y ? = prelu(c, half)\n", HD_IR_prelu, HD_IR_leakyrelu, 1},
     {"  d ? = convtranspose(c, w) kernel_shape=[1,1]\n  y ? = batchnorm(d, v, b, b, p)\n",
      HD_IR_batchnorm, HD_IR_convtranspose, 1},
@@ -110,16 +112,17 @@ static void forms_with_integers_compute_the_same(void **state) {
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
         hd_ctx *ctx = hd_ctx_create();
         hd_arena *a = hd_arena_create();
-        const char *text = hd_sprintf(
-            a,
-            "graph g {\n  input x f32[1,8,2,2]\n%s%s%s%s%s%s%s%s"
-            "  const half f32[1] = {0.5}\n  const rows i64[2] = {8, 4}\n"
-            "  c ? = conv(x, w) kernel_shape=[1,1]\n  f ? = reshape(x, rows)\n"
-            "  m ? = matmul(f, q)\n%s  output y\n}\n",
-            vector(a, "w", "8,8,1,1", 64, -1), vector(a, "v", "8", 8, -1.1f),
-            vector(a, "b", "8", 8, -0.7f), vector(a, "p", "8", 8, 0.2f),
-            vector(a, "vc", "8,1,1", 8, -1.3f), vector(a, "bc", "8,1,1", 8, -1),
-            vector(a, "q", "4,4", 16, -1), vector(a, "row", "4", 4, 0.3f), forms[f].text);
+        const char *text =
+            hd_sprintf(a,
+                       "graph g {\n  input x f32[1,8,2,2]\n%s%s%s%s%s%s%s%s%s"
+                       "  const half f32[1] = {0.5}\n  const rows i64[2] = {8, 4}\n"
+                       "  c ? = conv(x, w) kernel_shape=[1,1]\n  f ? = reshape(x, rows)\n"
+                       "  m ? = matmul(f, q)\n%s  output y\n}\n",
+                       vector(a, "w", "8,8,1,1", 64, -1), vector(a, "v", "8", 8, -1.1f),
+                       vector(a, "b", "8", 8, -0.7f), vector(a, "p", "8", 8, 0.2f),
+                       vector(a, "vc", "8,1,1", 8, -1.3f), vector(a, "bc", "8,1,1", 8, -1),
+                       vector(a, "sc", "8,1,1", 8, -1.7f), vector(a, "q", "4,4", 16, -1),
+                       vector(a, "row", "4", 4, 0.3f), forms[f].text);
         hd_graph *g = parse(ctx, text), *p = parse(ctx, text);
         float x[32];
         fill(x, 32, 7);
