@@ -6,9 +6,9 @@
 #include "runtime/base/num.h"
 
 /* Window that leaves at least one output pixel: kernel of up to `most`, stride, dilation, pads; of
- * one dimension or two. */
-static void window(struct net *x, int node, const struct hd_tensor *t, int most, int64_t out[2],
-                   int64_t kernel[2]) {
+ * one dimension or two. far: taps may lie far apart, and some in the padding alone. */
+static void window(struct net *x, int node, const struct hd_tensor *t, int most, bool far,
+                   int64_t out[2], int64_t kernel[2]) {
     int64_t stride[2], dilation[2], pad[4] = {0};
     int dims = t->rank - 2;
     kernel[1] = 1;
@@ -20,6 +20,12 @@ static void window(struct net *x, int node, const struct hd_tensor *t, int most,
         if (rng_next(&x->r) % 2) {
             pad[i] = rng_range(&x->r, 0, (int)kernel[i] - 1);
             pad[dims + i] = rng_range(&x->r, 0, (int)kernel[i] - 1);
+        }
+        if (far && rng_next(&x->r) % 8 == 0) {
+            dilation[i] = rng_range(&x->r, 1, 12);
+            int span = (int)((kernel[i] - 1) * dilation[i]);
+            pad[i] = rng_range(&x->r, 0, span), pad[dims + i] = rng_range(&x->r, 0, span);
+            if (size + pad[i] + pad[dims + i] <= span) pad[i] = span;
         }
         out[i] =
             (size + pad[i] + pad[dims + i] - (kernel[i] - 1) * dilation[i] - 1) / stride[i] + 1;
@@ -55,7 +61,7 @@ void net_conv_of(struct net *x, int in, int oc, int groups, int fixed) {
     if (fixed)
         square_window(x, node, net_shape(x, in), fixed, out, kernel);
     else
-        window(x, node, net_shape(x, in), groups > 2 ? 9 : 5, out, kernel);
+        window(x, node, net_shape(x, in), groups > 2 ? 9 : 5, true, out, kernel);
     dim[2] = out[0], dim[3] = out[1];
     net_set_shape(x, y, dim);
     int64_t wdim[4] = {oc, c / groups, kernel[0], kernel[1]};
@@ -160,7 +166,7 @@ void net_pool(struct net *x, int in, bool max) {
     hd_dtype type = max ? net_shape(x, in)->dtype : net_byte_type(x);
     int y = net_add(x, max ? HD_IR_qmaxpool : HD_IR_qavgpool, 1, &in, type, net_shape(x, in)->rank,
                     dim, &node);
-    window(x, node, net_shape(x, in), 5, out, kernel);
+    window(x, node, net_shape(x, in), 5, false, out, kernel);
     dim[2] = out[0], dim[3] = out[1];
     net_set_shape(x, y, dim);
     if (max) return;
