@@ -426,8 +426,8 @@ const float *hd_trainer_weight(const hd_trainer *t, const char *name, size_t *ou
 hd_status hd_trainer_ranges(hd_ctx *ctx, hd_trainer *t) {
     struct hd_trained weights = {0};
     struct half step = {.in = t->step.in, .out = t->step.out};
-    hd_graph *update = t->update.g ? hd_graph_create() : NULL; /* the same as before */
     if (!t->file) return HD_OK;
+    hd_graph *update = t->update.g ? hd_graph_create() : NULL; /* the same as before */
     hd_status s = hd_graph_copy(ctx, t->file, &step.g);
     if (s == HD_OK) s = hd_ranges_apply(ctx, step.g, t->file, t->state[t->ranges], t->o.ranges);
     if (s == HD_OK) s = hd_train_graph(ctx, step.g, &t->o, update, t->arena, &weights);
