@@ -5,7 +5,7 @@
 size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes) {
     size_t at = (size_t)hd_round_up((int64_t)lo->image_bytes, HD_CODE_ALIGN);
     lo->image = hd_grow(lo->arena, lo->image, &lo->cap_image, at + bytes, 1);
-    memset(lo->image + lo->image_bytes, 0, at + bytes - lo->image_bytes);
+    if (lo->image) memset(lo->image + lo->image_bytes, 0, at + bytes - lo->image_bytes);
     lo->image_bytes = at + bytes;
     return at;
 }
