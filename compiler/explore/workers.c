@@ -2,7 +2,8 @@
  *
  * They are forked when the networks have been read, so these are shared. Each reads a task from its
  * pipe and answers on another; the parent gives a task to whoever is free, writes the journal, and
- * replaces a worker that has crashed or taken too long.
+ * replaces a worker that has crashed or taken too long. A task whose worker died is given once
+ * more: the system kills processes, too, where memory is short.
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,6 +21,7 @@ struct worker {
     pid_t pid;
     int to, from;           /* pipes */
     struct hd_point *point; /* that it is at; NULL = it is free */
+    bool again;             /* whose last worker died */
     double since;
 };
 
@@ -122,6 +124,12 @@ static void answered(struct hd_work_list *w, struct worker *k, const char *why) 
     w->done(w->user, p);
 }
 
+static void give(struct hd_work_list *w, struct worker *all, int i, struct hd_point *p) {
+    if (all[i].pid <= 0 && !start(w, all, i)) return;
+    all[i].point = p, all[i].since = hd_seconds(), all[i].again = false;
+    if (!write_all(all[i].to, &p->m, sizeof p->m)) stop(&all[i], true), all[i].point = NULL;
+}
+
 /* An answer is there, or the worker is dead. */
 static void take(struct hd_work_list *w, struct worker *all, int i) {
     struct worker *k = &all[i];
@@ -135,15 +143,14 @@ static void take(struct hd_work_list *w, struct worker *all, int i) {
         answered(w, k, NULL);
         return;
     }
+    struct hd_point *p = k->point;
+    const bool again = k->again;
     stop(k, true);
+    k->point = NULL;
+    if (!again) give(w, all, i, p), k->again = true;
+    if (k->point) return;
+    k->point = p;
     answered(w, k, "the compiler crashed");
-    start(w, all, i);
-}
-
-static void give(struct hd_work_list *w, struct worker *all, int i, struct hd_point *p) {
-    if (all[i].pid <= 0 && !start(w, all, i)) return;
-    all[i].point = p, all[i].since = hd_seconds();
-    if (!write_all(all[i].to, &p->m, sizeof p->m)) stop(&all[i], true), all[i].point = NULL;
 }
 
 static void wait_for_answers(struct hd_work_list *w, struct worker *all, int jobs, bool idle) {
