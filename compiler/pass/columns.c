@@ -281,10 +281,7 @@ static void unfold(struct columns *s, int made, int y, int64_t f) {
         if (!folded_inputs(s, &n, y, made, f, in)) break;
         int to = folded_like(g, n.out[0], f);
         y = n.out[0];
-        hd_graph_kill(g, next);
-        int id = hd_graph_node(g, n.op, n.name, n.n_in, in, 1, &to);
-        hd_qdq_copy_attrs(g, id, next, false);
-        hd_graph_swap_names(g, id, next);
+        hd_qdq_instead(g, next, n.op, n.n_in, in, to);
         made = to;
     }
     if ((size_t)y < s->n) {
@@ -333,12 +330,9 @@ static void rewrite(struct columns *s, const struct conv *k, struct form o) {
                  hd_channel_copies(g, n.in[3], copies)};
     int made = copies > 1 ? folded_like(g, y, o.q) : y;
     int64_t macs = hd_node_macs(g, &n);
-    hd_graph_kill(g, k->node);
-    int id =
-        hd_graph_node(g, o.spread ? HD_IR_qconvtranspose : HD_IR_qconv, n.name, 4, in, 1, &made);
-    hd_qdq_copy_attrs(g, id, k->node, false);
+    enum hd_ir_op op = o.spread ? HD_IR_qconvtranspose : HD_IR_qconv;
+    int id = hd_qdq_instead(g, k->node, op, 4, in, made);
     hd_attr_set_int(g, id, "macs", macs);
-    hd_graph_swap_names(g, id, k->node);
     if (o.spread) {
         set_window(g, id, v->kh, r.n, 1, o.q,
                    (int64_t[]){v->kh - 1 - v->pt, -r.first, v->kh - 1 - v->pb, cut_off(v, o)});

@@ -179,10 +179,7 @@ static void replace(hd_graph *g, int node, int n_in, const int *in, int rank, co
     const struct hd_node n = g->nodes[node];
     const struct hd_tensor y = g->tensors[n.out[0]];
     int made = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.image", y.name), y.dtype, rank, dim);
-    hd_graph_kill(g, node);
-    int id = hd_graph_node(g, n.op, n.name, n_in, in, 1, &made);
-    hd_qdq_copy_attrs(g, id, node, false);
-    hd_graph_swap_names(g, id, node);
+    hd_qdq_instead(g, node, n.op, n_in, in, made);
     reshaped(g, made, y.rank, y.dim, n.out[0]);
 }
 

@@ -120,10 +120,7 @@ static void replace(struct lines *s, int node, int count) {
         in[1] = hd_graph_const(g, w.name, w.dtype, IMAGE, of, w.data);
     }
     int made = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.line", y.name), y.dtype, IMAGE, dim);
-    hd_graph_kill(g, node);
-    int id = hd_graph_node(g, n.op, n.name, n.n_in, in, 1, &made);
-    hd_qdq_copy_attrs(g, id, node, false);
-    hd_graph_swap_names(g, id, node);
+    int id = hd_qdq_instead(g, node, n.op, n.n_in, in, made);
     if (is_window(&n)) {
         static const char *const names[] = {"kernel_shape", "strides", "dilations", "pads"};
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) widen(g, id, names[i], 1);

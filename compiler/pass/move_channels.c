@@ -49,3 +49,12 @@ int hd_moved(hd_graph *g, enum hd_ir_op op, int x, int rank, const int64_t *dim,
     hd_attr_set_ints(g, id, what, rank, list);
     return y;
 }
+
+void hd_first_pixels(hd_graph *g, int x, int y) {
+    const struct hd_tensor to = g->tensors[y];
+    int64_t two = 2, zeros[2] = {0}, axes[2] = {2, 3};
+    int in[4] = {x, hd_graph_const(g, "from", HD_I64, 1, &two, zeros),
+                 hd_graph_const(g, "to", HD_I64, 1, &two, &to.dim[2]),
+                 hd_graph_const(g, "axis", HD_I64, 1, &two, axes)};
+    hd_graph_node(g, HD_IR_slice, to.name, 4, in, 1, &y);
+}

@@ -106,25 +106,15 @@ static void spread(hd_graph *g, int x, const struct axis *a, int y) {
     x = hd_moved(g, HD_IR_reshape, x, 6, apart, "shape", apart, -1);
     x = hd_moved(g, HD_IR_transpose, x, 6, turned, "perm", perm, -1);
     x = hd_moved(g, HD_IR_reshape, x, 4, all, "shape", all, whole ? y : -1);
-    if (whole) return;
-    int64_t two = 2, zeros[2] = {0}, axes[2] = {2, 3};
-    int in[4] = {x, hd_graph_const(g, "from", HD_I64, 1, &two, zeros),
-                 hd_graph_const(g, "to", HD_I64, 1, &two, &to.dim[2]),
-                 hd_graph_const(g, "axis", HD_I64, 1, &two, axes)};
-    hd_graph_node(g, HD_IR_slice, to.name, 4, in, 1, &y);
+    if (!whole) hd_first_pixels(g, x, y);
 }
 
 /* A node like `node` of these operands, whose result has the form of `blocks`. */
 static int replace(hd_graph *g, int node, enum hd_ir_op op, int n_in, const int *in,
                    const int64_t *blocks, int *made) {
-    const struct hd_node n = g->nodes[node];
-    const struct hd_tensor y = g->tensors[n.out[0]];
+    const struct hd_tensor y = g->tensors[g->nodes[node].out[0]];
     *made = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.blocks", y.name), y.dtype, 4, blocks);
-    hd_graph_kill(g, node);
-    int id = hd_graph_node(g, op, n.name, n_in, in, 1, made);
-    hd_qdq_copy_attrs(g, id, node, false);
-    hd_graph_swap_names(g, id, node);
-    return id;
+    return hd_qdq_instead(g, node, op, n_in, in, *made);
 }
 
 static hd_status look_at(hd_ctx *ctx, hd_graph *g, int node) {

@@ -114,15 +114,12 @@ static int ordered(hd_graph *g, int t, int64_t features, const int32_t *to) {
     return hd_graph_const(g, hd_sprintf(g->arena, "%s.pixels", c.name), c.dtype, c.rank, c.dim, v);
 }
 
-/* A node like `node` on x, whose result has the shape of x. */
+/* Node `node` of these operands, in place of it; its result, which has these dimensions. */
 static int again(hd_graph *g, int node, int n_in, const int *in, int rank, const int64_t *dim) {
     const struct hd_node n = g->nodes[node];
     const struct hd_tensor y = g->tensors[n.out[0]];
     int made = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.pixels", y.name), y.dtype, rank, dim);
-    hd_graph_kill(g, node);
-    int id = hd_graph_node(g, n.op, n.name, n_in, in, 1, &made);
-    hd_qdq_copy_attrs(g, id, node, false);
-    hd_graph_swap_names(g, id, node);
+    hd_qdq_instead(g, node, n.op, n_in, in, made);
     return made;
 }
 

@@ -88,6 +88,11 @@ int hd_moved(hd_graph *g, enum hd_ir_op op, int x, int rank, const int64_t *dim,
 int hd_qdq_tensor_like(hd_graph *g, int like, hd_dtype type, const char *suffix);
 /* Attributes of node `from` for node `to`; window_only: those of windows, and group. */
 void hd_qdq_copy_attrs(hd_graph *g, int to, int from, bool window_only);
+/* In place of `node`, which is killed: op of these operands makes `made`, with its name and
+ * attributes. The new node. */
+int hd_qdq_instead(hd_graph *g, int node, enum hd_ir_op op, int n_in, const int *in, int made);
+/* Image y is the first rows and columns of image x. */
+void hd_first_pixels(hd_graph *g, int x, int y);
 
 /* Linear resize of images (qdq_resize.c): the same, and whether a float node can become one. */
 bool hd_qdq_resize(struct hd_qmatch *m, int node);

@@ -47,6 +47,15 @@ void hd_qdq_copy_attrs(hd_graph *g, int to, int from, bool window_only) {
     }
 }
 
+int hd_qdq_instead(hd_graph *g, int node, enum hd_ir_op op, int n_in, const int *in, int made) {
+    const char *name = g->nodes[node].name;
+    hd_graph_kill(g, node);
+    int id = hd_graph_node(g, op, name, n_in, in, 1, &made);
+    hd_qdq_copy_attrs(g, id, node, false);
+    hd_graph_swap_names(g, id, node);
+    return id;
+}
+
 int hd_qdq_moved_operands(const struct hd_node *n) {
     const char *mode = hd_attr_string(n, "mode", "");
     switch (n->op) {

@@ -132,12 +132,7 @@ static void put_together(hd_graph *g, int x, const struct apart s[2], int64_t n,
     x = turned(g, shaped(g, x, 5, list, -1), 5, list, (int64_t[]){0, 2, 1, 3, 4}, apart);
     x = turned(g, shaped(g, x, 6, split, -1), 6, split, (int64_t[]){0, 1, 4, 2, 5, 3}, apart);
     x = shaped(g, x, 4, whole, fits ? y : -1);
-    if (fits) return;
-    int64_t two = 2, from[2] = {0, 0}, axes[2] = {2, 3};
-    int in[4] = {x, hd_graph_const(g, "from", HD_I64, 1, &two, from),
-                 hd_graph_const(g, "to", HD_I64, 1, &two, to.dim + 2),
-                 hd_graph_const(g, "axes", HD_I64, 1, &two, axes)};
-    hd_graph_node(g, HD_IR_slice, to.name, 4, in, 1, &y);
+    if (!fits) hd_first_pixels(g, x, y);
 }
 
 static void rewrite(hd_graph *g, int node, const struct window *v, const struct apart s[2]) {
@@ -147,12 +142,9 @@ static void rewrite(hd_graph *g, int node, const struct window *v, const struct 
     int64_t dim[4] = {g->tensors[x].dim[0], y.dim[1], s[0].out_blocks, s[1].out_blocks};
     int made = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.apart", y.name), y.dtype, 4, dim);
     int64_t macs = hd_node_macs(g, &n);
-    hd_graph_kill(g, node);
     int in[4] = {x, n.in[1], n.in[2], n.in[3]};
-    int id = hd_graph_node(g, HD_IR_qconv, n.name, 4, in, 1, &made);
-    hd_qdq_copy_attrs(g, id, node, false);
+    int id = hd_qdq_instead(g, node, HD_IR_qconv, 4, in, made);
     hd_attr_set_int(g, id, "macs", macs);
-    hd_graph_swap_names(g, id, node);
     set_window(g, id, (struct axis[2]){s[0].a, s[1].a});
     put_together(g, made, s, v->n, n.out[0]);
 }
