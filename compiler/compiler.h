@@ -12,6 +12,9 @@
 hd_status hd_legalize(hd_ctx *ctx, hd_graph *g);
 /* Stage 3: what the machine takes better, in a legal graph. Changes no value. */
 hd_status hd_prepare(hd_ctx *ctx, hd_graph *g);
+/* The last of stage 3: nodes that move data (identity) in front of operands that lie in another
+ * layout than their reader can read. */
+void hd_bridge_layouts(hd_graph *g);
 /* One pass alone: one of hd_pass_names (compiler/pass/pass.h), "complete", "legalize" or "prepare".
  * Errors: as hd_pass_run. */
 hd_status hd_opt_pass(hd_ctx *ctx, hd_graph *g, const char *name);

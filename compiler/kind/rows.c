@@ -186,8 +186,7 @@ static hd_status deviations(struct hd_lowerer *w, const struct rows *r) {
     const struct hd_layer *l = w->l;
     if (!own_of(l)->centred) { /* d = x - x_zp */
         begin(w, r);
-        operand(w, r, 1);
-        hd_lower_set(w, HD_F_vx_a_imm, l->a_imm);
+        operand(w, r, 1), hd_lower_set(w, HD_F_vx_a_imm, l->a_imm);
         values(w, r, D, r->values, HD_V_vx_dest_am_f32, 0);
         return hd_ops_end(&w->s);
     }
@@ -270,16 +269,12 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
 
 /* ---- the layer ---- */
 
-static int64_t softmax_axis(const hd_graph *g, const struct hd_node *n) {
-    int64_t axis = hd_attr_int(n, "axis", -1);
-    return axis < 0 ? axis + g->tensors[n->in[0]].rank : axis;
-}
-
 static const char *refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
     const hd_graph *g = lo->g;
     const struct hd_node *n = &g->nodes[node];
     const struct hd_tensor *x = &g->tensors[n->in[0]];
-    int64_t axis = n->op == HD_IR_qsoftmax ? softmax_axis(g, n) : x->rank - 1;
+    int64_t axis = n->op == HD_IR_qsoftmax ? hd_attr_int(n, "axis", -1) : -1;
+    if (axis < 0) axis += x->rank;
     if (hd_lacks_functions(lo, out_hint)) return hd_lacks_functions(lo, out_hint);
     if (axis != (lo->rows[n->in[0]] ? x->rank - 1 : 1)) {
         *out_hint = "transpose the tensor, so that it works along the last dimension";

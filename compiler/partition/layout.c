@@ -4,7 +4,7 @@
  * not depend on how they are stored.
  *
  * needs: a legalised graph
- * gives: lo->rows
+ * gives: lo->rows; hd_find_rows: the same for a graph that is not yet lowered
  * destroys: nothing
  *
  * Images are [N,C,..], so convolutions and pools want dimension 1; everything that works along the
@@ -44,15 +44,10 @@ static bool hand_over(const hd_graph *g, char *want, const struct hd_node *n, in
     return any;
 }
 
-struct order {
-    const int *node;
-    size_t n;
-};
-
-static bool spread(const hd_graph *g, struct order order, char *want, bool moves) {
+static bool spread(const hd_graph *g, const int *order, size_t n_order, char *want, bool moves) {
     bool any = false;
-    for (size_t i = 0; i < order.n; i++) {
-        const struct hd_node *n = &g->nodes[order.node[i]];
+    for (size_t i = 0; i < n_order; i++) {
+        const struct hd_node *n = &g->nodes[order[i]];
         bool cares = wish_of(g, n) != HD_WISH_AS_RESULT && !(moves && hd_is_move(g, n));
         if (n->out[0] < 0 || cares) continue;
         for (int k = 0; k < n->n_in; k++)
@@ -71,36 +66,49 @@ static bool narrower_rows(const struct hd_tensor *t) {
     return hd_round_up(w, LANES) * c < hd_round_up(c, LANES) * w;
 }
 
-/* needs / gives / destroys: see the head of this file. */
-hd_status hd_choose_layouts(struct hd_lowering *lo) {
-    const hd_graph *g = lo->g;
-    char *want = hd_new_array(lo->arena, char, g->n_tensors ? g->n_tensors : 1);
-    lo->rows = hd_new_array(lo->arena, bool, g->n_tensors ? g->n_tensors : 1);
-    int *node = hd_new_array(lo->arena, int, g->n_nodes + 1);
-    struct order order = {node, hd_graph_order(g, node)};
+void hd_find_rows(const hd_graph *g, hd_arena *a, bool *rows) {
+    char *want = hd_new_array(a, char, g->n_tensors + 1);
+    int *order = hd_new_array(a, int, g->n_nodes + 1);
+    size_t n_order = hd_graph_order(g, order);
     for (size_t i = 0; i < g->n_tensors; i++)
         if (g->tensors[i].rank < 3) want[i] = HD_WISH_ROWS;
-    for (size_t i = 0; i < order.n; i++) {
-        const struct hd_node *n = &g->nodes[node[i]];
+    for (size_t i = 0; i < n_order; i++) {
+        const struct hd_node *n = &g->nodes[order[i]];
         const struct hd_kind *kind = hd_kind_of(g, n);
         bool all = kind && kind->wishes_all;
         for (int k = 0; k < (all ? n->n_in : 1); k++) set(want, n->in[k], wish_of(g, n));
         for (int k = 0; k < (all ? n->n_out : 1); k++) set(want, n->out[k], wish_of(g, n));
     }
-    while (spread(g, order, want, false)) continue;
-    while (spread(g, order, want, true) || spread(g, order, want, false)) continue;
-    for (size_t i = 0; i < order.n; i++) {
-        int t = g->nodes[node[i]].out[0];
+    while (spread(g, order, n_order, want, false)) continue;
+    while (spread(g, order, n_order, want, true) || spread(g, order, n_order, want, false))
+        continue;
+    for (size_t i = 0; i < n_order; i++) {
+        int t = g->nodes[order[i]].out[0];
         if (t < 0 || want[t] != HD_WISH_NONE || !narrower_rows(&g->tensors[t])) continue;
         want[t] = HD_WISH_ROWS;
-        while (spread(g, order, want, true)) continue;
+        while (spread(g, order, n_order, want, true)) continue;
     }
     for (size_t i = 0; i < g->n_tensors; i++)
-        lo->rows[i] =
-            want[i] == HD_WISH_ROWS || (want[i] == HD_WISH_NONE && g->tensors[i].rank == 3);
-    for (size_t i = 0; i < order.n; i++) { /* constants: as what is made with them */
-        const struct hd_node *n = &g->nodes[node[i]];
-        for (int k = 0; hd_takes_constants(g, n) && k < n->n_in; k++)
+        rows[i] = want[i] == HD_WISH_ROWS || (want[i] == HD_WISH_NONE && g->tensors[i].rank == 3);
+}
+
+bool hd_layouts_clash(const hd_graph *g, const struct hd_node *n, int i, const bool *rows) {
+    enum hd_wish w = wish_of(g, n);
+    const struct hd_tensor *x = n->in[i] < 0 ? NULL : &g->tensors[n->in[i]];
+    if (!x || x->data || x->rank < 3 || w == HD_WISH_NONE) return false;
+    if (w != HD_WISH_AS_RESULT)
+        return (!i || hd_kind_of(g, n)->wishes_all) && rows[n->in[i]] != (w == HD_WISH_ROWS);
+    return g->tensors[n->out[0]].rank == x->rank && rows[n->in[i]] != rows[n->out[0]];
+}
+
+/* needs / gives / destroys: see the head of this file. */
+hd_status hd_choose_layouts(struct hd_lowering *lo) {
+    const hd_graph *g = lo->g;
+    lo->rows = hd_new_array(lo->arena, bool, g->n_tensors + 1);
+    hd_find_rows(g, lo->arena, lo->rows);
+    for (size_t i = 0; i < g->n_nodes; i++) { /* constants: as what is made with them */
+        const struct hd_node *n = &g->nodes[i];
+        for (int k = 0; !n->dead && hd_takes_constants(g, n) && k < n->n_in; k++)
             if (g->tensors[n->in[k]].data) lo->rows[n->in[k]] = lo->rows[n->out[0]];
     }
     return HD_OK;

@@ -19,18 +19,13 @@
 
 enum place { ON_HOST, ON_MACHINE, FOLDED, CHAINED, JOINED };
 
-static bool same_storage(const struct hd_mtensor *a, const struct hd_mtensor *b) {
-    return a->n == b->n && a->h == b->h && a->w == b->w && a->c == b->c && a->rows == b->rows;
-}
-
 /* A flatten of one image, [1,C,H,W] -> [1,C*H*W]: free for a dense layer, which becomes a window.
  */
 static bool is_flatten(const struct hd_lowering *lo, const struct hd_node *n) {
     struct hd_mtensor a, b;
-    if (n->op != HD_IR_reshape || n->n_in > 1 || !hd_machine_shape(lo, n->in[0], &a) ||
-        !hd_machine_shape(lo, n->out[0], &b))
-        return false;
-    return !a.rows && a.n == 1 && b.h == 1 && b.w == 1 && b.c == a.c * a.h * a.w;
+    return n->op == HD_IR_reshape && n->n_in == 1 && hd_machine_shape(lo, n->in[0], &a) &&
+           hd_machine_shape(lo, n->out[0], &b) && !a.rows && a.n == 1 && b.h == 1 && b.w == 1 &&
+           b.c == a.c * a.h * a.w;
 }
 
 struct partition {
@@ -94,13 +89,9 @@ static bool flatten_pays(const struct partition *p, const struct hd_node *n, boo
 static bool folds(const struct partition *p, int node) {
     const hd_graph *g = p->lo->g;
     const struct hd_node *n = &g->nodes[node];
-    struct hd_mtensor a, b;
-    if (n->op != HD_IR_reshape || n->n_in > 1 || !hd_machine_shape(p->lo, n->in[0], &a) ||
-        !hd_machine_shape(p->lo, n->out[0], &b))
-        return false;
-    int maker = g->tensors[n->in[0]].producer;
+    int maker = n->n_in && n->in[0] >= 0 ? g->tensors[n->in[0]].producer : -1;
     bool from_machine = maker >= 0 && p->place[maker] != ON_HOST;
-    if (same_storage(&a, &b)) /* pixels that the host may pack come from a tensor of their own */
+    if (hd_renames(p->lo, n)) /* pixels that the host may pack come from a tensor of their own */
         return from_machine || (all_users_on_machine(p, n->out[0], NULL) &&
                                 !all_users_on_machine(p, n->out[0], packs_pixels));
     return is_flatten(p->lo, n) && all_users_on_machine(p, n->out[0], takes_flat) &&
@@ -389,10 +380,6 @@ static bool ready(const struct partition *p, int node) {
     return true;
 }
 
-static bool is_operand(const struct hd_lowering *lo, const struct hd_node *n, int i) {
-    return n->in[i] >= 0 && (!lo->g->tensors[n->in[i]].data || hd_takes_constants(lo->g, n));
-}
-
 /* mtensors of a node's operands, of result `out` and of a last state. */
 static void add_mtensors(struct partition *p, int node, int out) {
     struct hd_lowering *lo = p->lo;
@@ -401,7 +388,8 @@ static void add_mtensors(struct partition *p, int node, int out) {
     int operand[HD_LAYER_INPUTS], operands = k->operands ? k->operands(lo, node, operand) : 0;
     for (int i = 0; i < operands; i++) add_mtensor(p, operand[i]);
     for (int i = 0; !k->operands && i < n->n_in; i++)
-        if (is_operand(lo, n, i)) add_mtensor(p, n->in[i]);
+        if (n->in[i] >= 0 && (!lo->g->tensors[n->in[i]].data || hd_takes_constants(lo->g, n)))
+            add_mtensor(p, n->in[i]);
     int y = k->result ? k->result(lo, node) : hd_joined_result(lo, n->out[out]);
     lo->tensor_of[n->out[out]] = add_mtensor(p, y);
     if (k->all_results && n->n_out > 1 && n->out[1] >= 0) add_mtensor(p, n->out[1]);

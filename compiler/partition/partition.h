@@ -7,6 +7,10 @@
 
 /* Passes, in order. Each one's needs / gives / destroys stand with it. */
 hd_status hd_choose_layouts(struct hd_lowering *lo);
+/* rows[t]: the channels of tensor t are its last dimension, else dimension 1; of any graph. */
+void hd_find_rows(const hd_graph *g, hd_arena *a, bool *rows);
+/* Node n of the machine cannot read its operand i as it lies. */
+bool hd_layouts_clash(const hd_graph *g, const struct hd_node *n, int i, const bool *rows);
 hd_status hd_partition(struct hd_lowering *lo);
 /* Time that golden takes for a node, about (cost.c). */
 double hd_host_ns(const hd_graph *g, int node);
@@ -21,6 +25,8 @@ struct hd_segment_cost hd_segment_cost(const struct hd_lowering *lo, const int *
 /* Tries to make a concat, split or slice one that moves nothing; steps: per node, in which program
  * it will be (share.c). */
 bool hd_share_node(struct hd_lowering *lo, int node, const int *steps);
+/* A reshape whose result is its operand under another name: it has no layer. */
+bool hd_renames(const struct hd_lowering *lo, const struct hd_node *n);
 /* What happens to parts happens to the whole: after partition. */
 void hd_share_uses(struct hd_lowering *lo);
 /* The layer that makes output `out` of the node. */

@@ -50,9 +50,25 @@ static bool knows_parts(const hd_graph *g, const struct hd_node *n) {
     return k && k->takes_parts;
 }
 
-/* Its result is its operand in another shape (share_whole). */
+bool hd_renames(const struct hd_lowering *lo, const struct hd_node *n) {
+    struct hd_mtensor a, b;
+    return n->op == HD_IR_reshape && n->n_in == 1 && hd_machine_shape(lo, n->in[0], &a) &&
+           hd_machine_shape(lo, n->out[0], &b) && a.n == b.n && a.h == b.h && a.w == b.w &&
+           a.c == b.c && a.rows == b.rows;
+}
+
+/* The tensor whose storage t has under its first name. */
+static int first_name(const struct hd_lowering *lo, int t) {
+    int maker = lo->g->tensors[t].producer;
+    return maker >= 0 && hd_renames(lo, &lo->g->nodes[maker])
+               ? first_name(lo, lo->g->nodes[maker].in[0])
+               : t;
+}
+
+/* Its result is its operand in another shape (share_whole), or under another name. */
 static bool reshapes(const struct hd_lowering *lo, int node) {
-    return lo->shares[node] && hd_same_bytes(lo, &lo->g->nodes[node]);
+    const struct hd_node *n = &lo->g->nodes[node];
+    return (lo->shares[node] && hd_same_bytes(lo, n)) || hd_renames(lo, n);
 }
 
 /* All its readers on the machine do, also those of it in another shape. */
@@ -71,7 +87,7 @@ static bool readers_know(const struct hd_lowering *lo, int tensor, const int *st
 /* Made in this step by a layer that can write anywhere. A node that moves data is none: at the
  * border it goes to the host in the end. */
 static bool made_here(const struct hd_lowering *lo, int tensor, int step, const int *steps) {
-    int maker = lo->g->tensors[tensor].producer;
+    int maker = lo->g->tensors[first_name(lo, tensor)].producer;
     if (maker < 0 || steps[maker] != step) return false;
     const struct hd_node *n = &lo->g->nodes[maker];
     return lo->shares[maker] || (knows_parts(lo->g, n) && !hd_is_move(lo->g, n));
@@ -139,20 +155,20 @@ static bool share_concat(struct hd_lowering *lo, const struct hd_node *n, int st
     bool whole = true;
     if (way == NO_WAY || !has_shape(lo, y, lo->rows[y])) return false;
     for (int i = 0; i < n->n_in; i++) {
-        int x = n->in[i];
+        int x = n->in[i], first = first_name(lo, x);
         int64_t size = g->tensors[x].dim[axis];
-        if (!has_shape(lo, x, lo->rows[y]) || lo->share[x].base >= 0 ||
-            !made_here(lo, x, step, steps) || !readers_know(lo, x, steps))
+        if (!has_shape(lo, x, lo->rows[y]) || lo->share[first].base >= 0 ||
+            !made_here(lo, x, step, steps) || !readers_know(lo, first, steps))
             return false;
-        if (i + 1 < n->n_in && lanes_of(lo, size) != size) whole = false;
+        whole = whole && (i + 1 == n->n_in || lanes_of(lo, size) == size);
         for (int k = 0; k < i; k++)
-            if (n->in[k] == x) return false;
+            if (first_name(lo, n->in[k]) == first) return false;
     }
     if (way == CHANNELS && !whole && !leave_gaps(lo, n, axis, step, steps)) return false;
     int64_t at = 0;
     for (int i = 0; i < n->n_in; i++) {
         int64_t size = g->tensors[n->in[i]].dim[axis];
-        put(lo, n->in[i], y, way, axis, at);
+        put(lo, first_name(lo, n->in[i]), y, way, axis, at);
         at += lo->lanes[y] ? lanes_of(lo, size) : size;
     }
     return true;
@@ -170,10 +186,7 @@ static int slice_axis(const hd_graph *g, const struct hd_node *n, int64_t *at) {
     int64_t v[3] = {0, 0, 1}; /* start, axis, step: one of each, or it is none for us */
     for (int i = 0; i < 3; i++) {
         int in = (int[]){1, 3, 4}[i];
-        if (n->n_in <= in || n->in[in] < 0) {
-            if (i == 1) v[1] = 0;
-            continue;
-        }
+        if (n->n_in <= in || n->in[in] < 0) continue;
         const struct hd_tensor *t = &g->tensors[n->in[in]];
         if (!t->data || hd_tensor_elems(t) != 1) return -1;
         v[i] = t->dtype == HD_I64 ? *(const int64_t *)t->data : *(const int32_t *)t->data;
@@ -226,13 +239,10 @@ static bool share_whole(struct hd_lowering *lo, const struct hd_node *n, int ste
 
 bool hd_share_node(struct hd_lowering *lo, int node, const int *steps) {
     const struct hd_node *n = &lo->g->nodes[node];
-    if (n->op == HD_IR_concat)
-        lo->shares[node] = share_concat(lo, n, steps[node], steps);
-    else if (n->op == HD_IR_split || n->op == HD_IR_slice)
-        lo->shares[node] = share_parts(lo, n, steps[node], steps);
-    else
-        lo->shares[node] = share_whole(lo, n, steps[node], steps);
-    return lo->shares[node];
+    bool parts = n->op == HD_IR_split || n->op == HD_IR_slice;
+    return lo->shares[node] = n->op == HD_IR_concat ? share_concat(lo, n, steps[node], steps)
+                              : parts               ? share_parts(lo, n, steps[node], steps)
+                                                    : share_whole(lo, n, steps[node], steps);
 }
 
 /* ---- of mtensors ---- */

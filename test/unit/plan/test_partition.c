@@ -93,6 +93,37 @@ static void products_and_layouts_that_meet(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* Where a reader wants rows and a maker makes images, or the other way round, a node that moves
+ * data stands between; readers of one tensor share it. */
+static void bridges_between_layouts(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_graph *g = NULL;
+    const char *text = "graph g {\n input x i8[1,6,5,16]\n"
+                       " m ? = qmaxpool(x) kernel_shape=[3,3] pads=[1,1,1,1]\n"
+                       " s ? = qsoftmax(m) axis=3 x_scale=0x1p-4 scale=100.0\n"
+                       " t ? = qsoftmax(m) axis=3 x_scale=0x1p-5 scale=100.0\n"
+                       " p ? = qmul(m, s) scale=0x1p-6\n"
+                       " n ? = qmaxpool(t) kernel_shape=[3,3] pads=[1,1,1,1]\n"
+                       " u ? = qsoftmax(n) axis=1 x_scale=0x1p-5 scale=100.0\n"
+                       " output p\n output u\n}";
+    struct hd_compile_options o = {.latency_hiding = true, .place_all = true};
+    if (hd_machine_load(ctx, "base", &o.machine) != HD_OK ||
+        hd_graph_parse(ctx, text, "net", &g) != HD_OK)
+        fail_msg("%s", hd_message(ctx));
+    size_t before = g->n_nodes;
+    hd_bridge_layouts(g);
+    assert_int_equal(g->n_nodes - before, 3); /* m for s and t, s for p, t for n */
+    hd_model *m = NULL;
+    if (round_trip(ctx, g, &o) != HD_OK || hd_lower(ctx, g, &o, &m) != HD_OK)
+        fail_msg("%s", hd_message(ctx));
+    for (int i = 0; i < m->n_host_ops; i++)
+        fail_msg("%s: %s", m->host_ops[i].op, m->host_ops[i].reason);
+    hd_model_destroy(m);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
 /* Two branches of x, and what becomes of them. */
 static hd_model *branches(hd_ctx *ctx, int channels, const char *tail) {
     char text[1024];
@@ -131,6 +162,20 @@ static void concat_and_split_move_nothing(void **state) {
          " const s i64[1] = {16}\n const e i64[1] = {40}\n const o i64[1] = {1}\n"
          " c ? = slice(a, s, e, o)\n y ? = qavgpool(c) kernel_shape=[2,2]",
          0, "slice"},
+        /* of what has another name: a reshape that only adds dimensions */
+        {48,
+         " r i8[1,48,12,12] = reshape(a) shape=[1,48,12,12]\n const n i64[2] = {16,32}\n"
+         " c ?, d ? = split(r, n) axis=1\n e ? = qrescale(c)\n"
+         " y ? = qavgpool(d) kernel_shape=[2,2]",
+         0, "split"},
+        {32,
+         " r i8[1,32,12,12] = reshape(a) shape=[1,32,12,12]\n c ? = concat(r, b) axis=1\n"
+         " y ? = qavgpool(c) kernel_shape=[2,2]",
+         0, "concat"},
+        {32,
+         " r i8[1,32,12,12] = reshape(a) shape=[1,32,12,12]\n c ? = concat(r, a) axis=1\n"
+         " y ? = qavgpool(c) kernel_shape=[2,2]",
+         1, "concat"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         hd_model *m = branches(ctx, cases[i].channels, cases[i].tail);
@@ -204,6 +249,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(order_of_storage_does_not_count),
                                        cmocka_unit_test(lanes_decide_layouts),
                                        cmocka_unit_test(products_and_layouts_that_meet),
+                                       cmocka_unit_test(bridges_between_layouts),
                                        cmocka_unit_test(small_parts_stay_on_the_host),
                                        cmocka_unit_test(concat_and_split_move_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,7 +85,47 @@ static void images_as_rows(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* x, all of it, under another name. */
+static int renamed(hd_graph *g, int x, const char *name, const int64_t *dim) {
+    int y = hd_graph_tensor(g, name, HD_I8, 0, NULL);
+    int id = hd_graph_node(g, HD_IR_reshape, name, 1, &x, 1, &y);
+    hd_attr_set_ints(g, id, "shape", 4, dim);
+    return y;
+}
+
+/* A reshape that leaves pixels and channels as they are is a second name of its operand. Operands
+ * of a concat, and what is cut, share storage behind it, too. */
+static void second_names(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    for (int i = 0; i < 3; i++) {
+        hd_graph *g = hd_graph_create();
+        int x = add_input(g, 16, 9, 7), a = convolve(g, x, "a", 16, 32, 3);
+        int in[2] = {renamed(g, a, "again", (int64_t[]){1, 32, 9, 7}),
+                     convolve(g, x, "c", 16, 16, 1)};
+        int y = hd_graph_tensor(g, "joined", HD_I8, 0, NULL);
+        int id = hd_graph_node(g, HD_IR_concat, "joined", 2, in, 1, &y);
+        hd_attr_set_int(g, id, "axis", 1);
+        y = renamed(g, y, "twice", (int64_t[]){1, 48, 9, 7});
+        int64_t two = 2, size[2] = {16, 32};
+        int cut[2] = {y, hd_graph_const(g, "size", HD_I64, 1, &two, size)};
+        int part[2] = {hd_graph_tensor(g, "p", HD_I8, 0, NULL),
+                       hd_graph_tensor(g, "q", HD_I8, 0, NULL)};
+        id = hd_graph_node(g, HD_IR_split, "cut", 2, cut, 2, part);
+        hd_attr_set_int(g, id, "axis", 1);
+        if (i == 1) hd_graph_output(g, convolve(g, a, "aside", 32, 16, 3));
+        if (i == 2) hd_graph_output(g, convolve(g, part[0], "first", 16, 16, 3));
+        hd_model *m = golden_is_iss(
+            ctx, ends_with(ctx, g, convolve(g, part[1], "second", 32, 24, 1)), "base", 64);
+        assert_int_equal(layers(m, "concat"), 0);
+        assert_int_equal(layers(m, "reshape"), 0);
+        hd_model_destroy(m);
+    }
+    hd_ctx_destroy(ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(gaps), cmocka_unit_test(images_as_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(gaps), cmocka_unit_test(images_as_rows),
+                                       cmocka_unit_test(second_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
