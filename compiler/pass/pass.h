@@ -30,6 +30,8 @@ bool hd_made_as_image(const hd_graph *g, int t);
  */
 bool hd_in_rows(const hd_graph *g, int t);
 hd_status hd_pass_shuffle(hd_ctx *ctx, hd_graph *g);
+/* Its beginning: what is stacked behind channels becomes a concat of channels that is shuffled. */
+void hd_unstack(hd_graph *g);
 hd_status hd_pass_columns(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_lines(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_pixels(hd_ctx *ctx, hd_graph *g);

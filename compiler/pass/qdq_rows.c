@@ -81,6 +81,23 @@ bool hd_qdq_product(struct hd_qmatch *m) {
     return true;
 }
 
+/* Along a dimension that is neither channels nor the last: between two transposes. */
+static int turned_softmax(struct hd_qmatch *m, int node, int x, int axis) {
+    hd_graph *g = m->g;
+    const int y = g->nodes[m->q].out[0];
+    const struct hd_tensor t = g->tensors[y];
+    int64_t perm[HD_MAX_RANK], dim[HD_MAX_RANK];
+    for (int d = 0; d < t.rank; d++) perm[d] = d;
+    perm[axis] = t.rank - 1, perm[t.rank - 1] = axis;
+    for (int d = 0; d < t.rank; d++) dim[d] = t.dim[perm[d]];
+    x = hd_moved(g, HD_IR_transpose, x, t.rank, dim, "perm", perm, -1);
+    int made = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.turned", t.name), t.dtype, t.rank, dim);
+    hd_graph_kill(g, m->q);
+    int id = hd_qdq_emit_to(m, HD_IR_qsoftmax, node, 1, &x, made);
+    hd_moved(g, HD_IR_transpose, made, t.rank, t.dim, "perm", perm, y);
+    return id;
+}
+
 bool hd_qdq_softmax(struct hd_qmatch *m, int node) {
     const struct hd_node n = m->g->nodes[node];
     struct hd_qparam p;
@@ -89,9 +106,12 @@ bool hd_qdq_softmax(struct hd_qmatch *m, int node) {
     if (!operand(m->g, n.in[0], &x, &p, &factor)) return false;
     float x_scale = p.scale * factor, scale = 1.0f / m->y.scale;
     if (!isfinite(x_scale) || !isfinite(scale) || !(x_scale > 0)) return false;
-    int64_t axis = hd_attr_int(&n, "axis", -1);
-    int id = hd_qdq_emit(m, HD_IR_qsoftmax, node, 1, &x);
-    hd_attr_set_int(m->g, id, "axis", axis < 0 ? axis + m->g->tensors[x].rank : axis);
+    int64_t axis = hd_attr_int(&n, "axis", -1), last = m->g->tensors[x].rank - 1;
+    if (axis < 0) axis += last + 1;
+    bool inside = axis > 1 && axis < last;
+    int id = inside ? turned_softmax(m, node, x, (int)axis)
+                    : hd_qdq_emit(m, HD_IR_qsoftmax, node, 1, &x);
+    hd_attr_set_int(m->g, id, "axis", inside ? last : axis);
     hd_attr_set_float(m->g, id, "x_scale", x_scale);
     hd_attr_set_float(m->g, id, "scale", scale);
     return true;

@@ -136,7 +136,10 @@ static bool collect(struct chain *k, int t) {
 /* Some node changes the order of channels; without one runs are long. */
 static bool reorders(const struct chain *k) {
     for (int i = 0; i < k->n; i++) {
-        enum hd_ir_op op = k->g->nodes[k->node[i]].op;
+        const struct hd_node *n = &k->g->nodes[k->node[i]];
+        enum hd_ir_op op = n->op;
+        const struct hd_tensor *x = &k->g->tensors[n->in[0]], *y = &k->g->tensors[n->out[0]];
+        if (op == HD_IR_slice && hd_same_shape(x, y)) return true; /* it turns an order round */
         if (op == HD_IR_transpose || op == HD_IR_gather || op == HD_IR_concat ||
             op == HD_IR_depthtospace || op == HD_IR_spacetodepth || op == HD_IR_reversesequence)
             return true;
@@ -578,7 +581,8 @@ static hd_status look_at(struct chain *k, int y) {
 }
 
 hd_status hd_pass_shuffle(hd_ctx *ctx, hd_graph *g) {
-    hd_status st = HD_OK;
+    hd_unstack(g);
+    hd_status st = hd_graph_infer(ctx, g);
     for (size_t i = 0, n = g->n_nodes; i < n && st == HD_OK; i++) {
         if (g->nodes[i].dead || (!moves_one(g, &g->nodes[i]) && g->nodes[i].op != HD_IR_concat))
             continue;

@@ -216,10 +216,32 @@ static void unfold(struct net *x, int in) {
     if (rng_next(&x->r) % 2) net_conv_of(x, a, rng_range(&x->r, 1, 24), 1, 1);
 }
 
+/* x and a relative of it, stacked behind their channels. */
+static void stack(struct net *x, int in) {
+    struct hd_tensor t = *net_shape(x, in);
+    int node, part[2] = {in, in};
+    int64_t one[5] = {t.dim[0], t.dim[1], 1, t.dim[2], t.dim[3]},
+            two[5] = {t.dim[0], t.dim[1], 2, t.dim[2], t.dim[3]},
+            flat[4] = {t.dim[0], 2 * t.dim[1], t.dim[2], t.dim[3]};
+    net_table(x, in);
+    if (hd_same_shape(net_shape(x, x->made[x->n_made - 1]), &t) &&
+        net_shape(x, x->made[x->n_made - 1])->dtype == t.dtype)
+        part[1] = x->made[x->n_made - 1];
+    for (int i = 0; i < 2; i++) {
+        part[i] = net_add(x, HD_IR_reshape, 1, &part[i], t.dtype, 5, one, &node);
+        hd_attr_set_ints(x->g, node, "shape", 5, one);
+    }
+    int y = net_add(x, HD_IR_concat, 2, part, t.dtype, 5, two, &node);
+    hd_attr_set_int(x->g, node, "axis", 2);
+    net_add(x, HD_IR_reshape, 1, &y, t.dtype, 4, flat, &node);
+    hd_attr_set_ints(x->g, node, "shape", 4, flat);
+}
+
 void net_move(struct net *x, int in) {
-    static void (*const kind[])(struct net *, int) = {
-        transpose, reshape, concat, split, slice, pad, shuffle, rotate, resize, blocks, unfold};
+    static void (*const kind[])(struct net *, int) = {transpose, reshape, concat,  split,
+                                                      slice,     pad,     shuffle, rotate,
+                                                      resize,    blocks,  unfold,  stack};
     int64_t elems = hd_tensor_elems(net_shape(x, in));
-    int pick = rng_range(&x->r, 0, elems > 20000 ? 4 : net_shape(x, in)->rank == 4 ? 10 : 8);
+    int pick = rng_range(&x->r, 0, elems > 20000 ? 4 : net_shape(x, in)->rank == 4 ? 11 : 8);
     kind[pick](x, in);
 }

@@ -93,6 +93,8 @@ static void passes_keep_values(void **state) {
     keeps_values("test/golden/pass/shuffle_rows.t", "shuffle", 0);
     keeps_values("test/golden/pass/shuffle_image.t", "shuffle", 0);
     keeps_values("test/golden/pass/shuffle_shift.t", "shuffle", 0);
+    keeps_values("test/golden/pass/shuffle_stack.t", "shuffle", 0);
+    keeps_values("test/golden/pass/softmax_inside.t", "qdq", 0);
     keeps_values("test/golden/pass/images.t", "images", 0);
     keeps_values("test/golden/pass/images_copies.t", "images", 0);
     keeps_values("test/golden/pass/lines.t", "lines", 0);
