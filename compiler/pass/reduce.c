@@ -83,6 +83,15 @@ static bool is_middle(const struct reduction *r) {
     return r->x.rank > 2 && r->set == longer;
 }
 
+/* A transpose that makes the last dimension the first behind the images. */
+static bool brings_channels(const hd_graph *g, const struct hd_node *n) {
+    const struct hd_tensor *x = &g->tensors[n->in[0]];
+    int64_t perm[HD_MAX_RANK];
+    bool is = x->rank > 2 && hd_attr_ints(n, "perm", perm, HD_MAX_RANK, 0) == x->rank;
+    for (int d = 0; is && d < x->rank; d++) is = perm[d] == hd_moved_dim(x->rank - 1, 1, d);
+    return is;
+}
+
 bool hd_made_as_image(const hd_graph *g, int t) {
     for (int depth = 0; depth < 16 && g->tensors[t].producer >= 0; depth++) {
         const struct hd_node *n = &g->nodes[g->tensors[t].producer];
@@ -100,9 +109,10 @@ bool hd_made_as_image(const hd_graph *g, int t) {
         case HD_IR_matmul:
         case HD_IR_gemm:
         case HD_IR_qgemm:
-        case HD_IR_transpose:
         case HD_IR_reshape:
             return false;
+        case HD_IR_transpose: /* of rows: their channels are the image's */
+            return brings_channels(g, n) && hd_in_rows(g, n->in[0]);
         default:
             if (n->in[0] < 0) return false;
             t = n->in[0];

@@ -3,9 +3,12 @@
  *
  *   max(a, b) = reshape(maxpool(concat(a as [N,C,1,rest], b as that), kernel [2,1]))
  *
+ * C is the dimension that the machine has as channels: the last one of rows.
+ *
  * Where one repeats along the other: max(a, b) = relu(a - b) + b, min(a, b) = b - relu(b - a). */
 #include <string.h>
 
+#include "compiler/pass/pass.h"
 #include "compiler/quantize/quantize.h"
 
 static int like(hd_graph *g, int y, const char *suffix, int rank, const int64_t *dim) {
@@ -54,6 +57,15 @@ static bool repeated(hd_graph *g, int node) {
     return false;
 }
 
+/* All of x as [1,high,wide], turned to [1,wide,high]. */
+static int turned(hd_graph *g, int y, int x, const char *suffix, int64_t high, int64_t wide) {
+    int64_t flat[3] = {1, high, wide}, dim[3] = {1, wide, high}, perm[3] = {0, 2, 1};
+    int all = like(g, y, "flat", 3, flat), turn = like(g, y, suffix, 3, dim);
+    hd_attr_set_ints(g, made(g, HD_IR_reshape, 1, &x, all), "shape", 3, flat);
+    hd_attr_set_ints(g, made(g, HD_IR_transpose, 1, &all, turn), "perm", 3, perm);
+    return turn;
+}
+
 bool hd_quant_extreme(hd_graph *g, int node) {
     const struct hd_node n = g->nodes[node];
     if ((n.op != HD_IR_max && n.op != HD_IR_min) || n.n_in != 2 || n.in[0] == n.in[1]) return false;
@@ -62,9 +74,12 @@ bool hd_quant_extreme(hd_graph *g, int node) {
         const struct hd_tensor *x = &g->tensors[n.in[i]];
         if (!is_float(x) || x->data || !t.known || !hd_same_shape(x, &t)) return repeated(g, node);
     }
-    int64_t first = t.rank > 1 ? t.dim[0] : 1, channels = t.rank > 1 ? t.dim[1] : 1;
     int64_t elems = hd_tensor_elems(&t), window[2] = {2, 1};
     if (elems < 1) return false;
+    bool rows = t.rank > 1 && hd_in_rows(g, n.in[0]) && hd_in_rows(g, n.in[1]);
+    int64_t first = t.rank > 1 && !rows ? t.dim[0] : 1, channels = rows         ? t.dim[t.rank - 1]
+                                                                   : t.rank > 1 ? t.dim[1]
+                                                                                : 1;
     int64_t dim[4] = {first, channels, 1, elems / first / channels},
             two[4] = {first, channels, 2, dim[3]};
     bool min = n.op == HD_IR_min;
@@ -73,6 +88,7 @@ bool hd_quant_extreme(hd_graph *g, int node) {
     for (int i = 0; i < 2; i++) {
         int x = min ? negated(g, n.in[i], i ? "minus.b" : "minus.a") : n.in[i];
         part[i] = like(g, y, i ? "b" : "a", 4, dim);
+        if (rows) x = turned(g, y, x, i ? "b.turned" : "a.turned", dim[3], channels);
         hd_attr_set_ints(g, made(g, HD_IR_reshape, 1, &x, part[i]), "shape", 4, dim);
     }
     int both = like(g, y, "both", 4, two), larger = like(g, y, "larger", 4, dim);
@@ -81,6 +97,7 @@ bool hd_quant_extreme(hd_graph *g, int node) {
     hd_attr_set_ints(g, pool, "kernel_shape", 2, window);
     hd_graph_swap_names(g, pool, node);
     int shaped = min ? like(g, y, "shaped", t.rank, t.dim) : y;
+    if (rows) larger = turned(g, y, larger, "rows", channels, dim[3]);
     hd_attr_set_ints(g, made(g, HD_IR_reshape, 1, &larger, shaped), "shape", t.rank, t.dim);
     if (min) made(g, HD_IR_neg, 1, &shaped, y);
     return true;

@@ -14,7 +14,10 @@
 #include "compiler/pass/pass.h"
 #include "compiler/quantize/quantize.h"
 
-enum { LONGEST = 2048 }; /* row of the machine's layer norm */
+enum {
+    LONGEST = 2048, /* row of the machine's layer norm */
+    VECTOR = 16     /* pixels that VX turns to a row at once; others are moved byte by byte */
+};
 
 struct moments {
     hd_graph *g;
@@ -67,6 +70,21 @@ static int along(struct moments *m, int t, int64_t groups) {
     return hd_graph_const(m->g, w.name, HD_F32, m->x.rank, dim, per);
 }
 
+/* The image whose rows of groups node n normalises, an image again behind it, *out_y; -1: none. */
+static int image_of(const hd_graph *g, const struct hd_node *n, int *out_y) {
+    const struct hd_tensor *rows = &g->tensors[n->in[0]];
+    int p = rows->producer, u = hd_graph_only_user(g, n->out[0]);
+    if (n->op != HD_IR_instancenorm || rows->rank != 3 || p < 0 || u < 0) return -1;
+    if (g->nodes[p].op != HD_IR_reshape || g->nodes[u].op != HD_IR_reshape) return -1;
+    int x = g->nodes[p].in[0], y = g->nodes[u].out[0];
+    const struct hd_tensor *t = &g->tensors[x], *s = &g->tensors[y];
+    bool same = t->known && s->known && t->rank >= 3 && t->rank <= 4 && s->rank == t->rank &&
+                !memcmp(s->dim, t->dim, (size_t)t->rank * sizeof *t->dim);
+    if (!same || t->dim[0] != rows->dim[0] || t->dim[1] % rows->dim[1]) return -1;
+    *out_y = y;
+    return x;
+}
+
 /* Groups of channels that have one mean; 0: it is no norm of an image that is that long, or whose
  * channels the machine cannot make rows of. */
 static int64_t groups_of(const hd_graph *g, const struct hd_node *n) {
@@ -85,23 +103,12 @@ static int64_t groups_of(const hd_graph *g, const struct hd_node *n) {
         return 0;
     }
     if (groups < 1 || x->dim[0] < 1 || x->dim[1] % groups) return 0;
-    bool turns = x->rank == 3 && groups == x->dim[1] && hd_made_as_image(g, n->in[0]);
-    return turns || hd_tensor_elems(x) / x->dim[0] / groups > LONGEST ? groups : 0;
-}
-
-/* The image whose rows of groups node n normalises, an image again behind it, *out_y; -1: none. */
-static int image_of(const hd_graph *g, const struct hd_node *n, int *out_y) {
-    const struct hd_tensor *rows = &g->tensors[n->in[0]];
-    int p = rows->producer, u = hd_graph_only_user(g, n->out[0]);
-    if (n->op != HD_IR_instancenorm || rows->rank != 3 || p < 0 || u < 0) return -1;
-    if (g->nodes[p].op != HD_IR_reshape || g->nodes[u].op != HD_IR_reshape) return -1;
-    int x = g->nodes[p].in[0], y = g->nodes[u].out[0];
-    const struct hd_tensor *t = &g->tensors[x], *s = &g->tensors[y];
-    bool same = t->known && s->known && t->rank >= 3 && t->rank <= 4 && s->rank == t->rank &&
-                !memcmp(s->dim, t->dim, (size_t)t->rank * sizeof *t->dim);
-    if (!same || t->dim[0] != rows->dim[0] || t->dim[1] % rows->dim[1]) return -1;
-    *out_y = y;
-    return x;
+    int y, image = image_of(g, n, &y), of = image < 0 ? n->in[0] : image;
+    const struct hd_tensor *t = &g->tensors[of];
+    bool turns = t->rank == 4 || hd_made_as_image(g, of), each = groups == t->dim[1];
+    bool bytes = n->op != HD_IR_layernorm && hd_tensor_elems(t) / t->dim[0] / t->dim[1] % VECTOR;
+    bool longer = hd_tensor_elems(x) / x->dim[0] / groups > LONGEST;
+    return longer || (turns && (bytes || (t->rank == 3 && each))) ? groups : 0;
 }
 
 bool hd_quant_moments(hd_graph *g, int node) {

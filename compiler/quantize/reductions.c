@@ -2,14 +2,15 @@
  * functions of one tensor around them:
  *
  *   reducel1 = n mean |x|          reducesumsquare = n mean x^2     reducel2 = sqrt of that
- *   reducelogsum = log(n mean x)   reducemin = -reducemax(-x)
- *   reducelogsumexp = log(n mean exp(x - m)) + m,  m = reducemax(x)
- *   logsoftmax = x - m - log(n mean exp(x - m))
+ *   reducesum = n mean x           of all pixels of an image, else a product by ones
+ * (pass/reduce.c) reducelogsum = log(n mean x)   reducemin = -reducemax(-x) reducelogsumexp = log(n
+ * mean exp(x - m)) + m,  m = reducemax(x) logsoftmax = x - m - log(n mean exp(x - m))
  *
  * The factor n is part of the function behind it. */
 #include <string.h>
 
 #include "compiler/ir/move.h"
+#include "compiler/pass/pass.h"
 #include "compiler/quantize/quantize.h"
 
 struct form {
@@ -44,6 +45,16 @@ static bool over_all(const struct form *f) {
     return f->x.rank == 4 && x[1] > y[1] && y[2] * y[3] == 1 && x[2] * x[3] > 1;
 }
 
+/* All pixels of an image, MANY at least, and no channels. */
+static bool over_pixels(const struct form *f) {
+    enum { MANY = 16 };
+    int64_t left = 1;
+    bool image = f->x.rank == 4 || (f->x.rank == 3 && hd_made_as_image(f->g, f->n.in[0]));
+    for (int d = 2; d < f->x.rank; d++) left *= f->dim[d];
+    return image && left == 1 && f->dim[0] == f->x.dim[0] && f->dim[1] == f->x.dim[1] &&
+           f->count >= MANY;
+}
+
 /* Of an image channels and pixels one behind the other: a pool over both is none. */
 static int largest(struct form *f, int x) {
     int64_t all[HD_MAX_RANK], pixels[2] = {2, 3}, channels = 1, one = 1, two = 2;
@@ -76,6 +87,8 @@ static int rewritten(struct form *f) {
     bool squares = f->n.op == HD_IR_reducel2 || f->n.op == HD_IR_reducesumsquare;
     if (squares) x = emit(f, HD_IR_mul, "square", f->x.dim, x, x);
     switch (f->n.op) {
+    case HD_IR_reducesum:
+        return total(f, x);
     case HD_IR_reducel1:
         return total(f, map(f, HD_IR_abs, "abs", x));
     case HD_IR_reducesumsquare:
@@ -105,6 +118,7 @@ static bool open_form(hd_graph *g, int node, struct form *f) {
     case HD_IR_reducemin:
     case HD_IR_logsoftmax:
     case HD_IR_reducemax:
+    case HD_IR_reducesum:
         break;
     default:
         return false;
@@ -132,6 +146,7 @@ static bool open_form(hd_graph *g, int node, struct form *f) {
         if (set >> d & 1) list[k++] = d, f->count *= (float)f->x.dim[d];
     }
     if (n.op == HD_IR_reducemax && !over_all(f)) return false;
+    if (n.op == HD_IR_reducesum && !over_pixels(f)) return false;
     f->axes = hd_graph_const(g, "reduce.axes", HD_I64, 1, &k, list);
     return hd_tensor_elems(&f->x) > 0;
 }

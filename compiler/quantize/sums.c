@@ -2,7 +2,8 @@
  * layout, as a product by ones does.
  *
  *   reducesum(x) over a dimension of 2 to PARTS  ->  slice(x, 0) + slice(x, 1) + ..
- *   where x is joined of branches, or a product of what is:  x0*f0 + x1*f1 + .. */
+ *   where x is joined of branches, or a product of what is:  x0*f0 + x1*f1 + ..
+ *   mean, maximum and minimum of branches  ->  (x0 + x1 + ..) / n, max(max(x0, x1), ..), .. */
 #include <string.h>
 
 #include "compiler/ir/move.h"
@@ -117,36 +118,71 @@ static int branch(hd_graph *g, int t, int axis, int i, int64_t most, bool make) 
     return y;
 }
 
+/* What joins two parts; HD_IR_identity: no such reduction. */
+static enum hd_ir_op joins(enum hd_ir_op op) {
+    switch (op) {
+    case HD_IR_reducesum:
+    case HD_IR_reducemean:
+        return HD_IR_add;
+    case HD_IR_reduceprod:
+        return HD_IR_mul;
+    case HD_IR_reducemax:
+        return HD_IR_max;
+    case HD_IR_reducemin:
+        return HD_IR_min;
+    default:
+        return HD_IR_identity;
+    }
+}
+
+/* The last of two tensors like these, joined, or more. */
+static int all_joined(hd_graph *g, const struct hd_node *n, int parts, const int *part) {
+    const enum hd_ir_op op = joins(n->op);
+    const char *name = g->tensors[n->out[0]].name;
+    int sum = part[0];
+    for (int i = 1; i < parts; i++) {
+        const struct hd_tensor p = g->tensors[part[i]];
+        int to =
+            hd_graph_tensor(g, hd_sprintf(g->arena, "%s.sum%d", name, i), HD_F32, p.rank, p.dim);
+        hd_graph_node(g, op, g->tensors[to].name, 2, (int[]){sum, part[i]}, 1, &to);
+        sum = to;
+    }
+    if (n->op != HD_IR_reducemean) return sum;
+    float by = 1.0f / (float)parts;
+    const struct hd_tensor t = g->tensors[sum];
+    int mean = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.mean", name), HD_F32, t.rank, t.dim);
+    int in[2] = {sum, hd_graph_const(g, "mean.by", HD_F32, 0, NULL, &by)};
+    hd_graph_node(g, HD_IR_mul, g->tensors[mean].name, 2, in, 1, &mean);
+    return mean;
+}
+
 bool hd_quant_short_sum(hd_graph *g, int node) {
     enum { LITTLE = 8 };
     const struct hd_node n = g->nodes[node];
     const struct hd_tensor x = g->tensors[n.in[0]], y = g->tensors[n.out[0]];
-    bool sums = n.op == HD_IR_reducesum;
-    if ((!sums && n.op != HD_IR_reduceprod) || !x.known || !y.known || x.data || x.dtype != HD_F32)
+    bool sums = n.op == HD_IR_reducesum || n.op == HD_IR_reduceprod;
+    if (joins(n.op) == HD_IR_identity || !x.known || !y.known || x.data || x.dtype != HD_F32)
         return false;
-    int axis = reduced(g, &n, &x), sum = -1, out = n.out[0];
-    int64_t parts = axis < 0 ? 0 : x.dim[axis], most = hd_tensor_elems(&x) / LITTLE;
+    int axis = reduced(g, &n, &x), out = n.out[0];
+    int64_t parts = axis < 0 ? 0 : x.dim[axis], most = sums ? hd_tensor_elems(&x) / LITTLE : 0;
     if (parts < 2 || parts > PARTS || hd_tensor_elems(&x) < 1) return false;
     int part[PARTS];
     bool branches = true;
     for (int i = 0; i < parts; i++)
         branches = branches && branch(g, n.in[0], axis, i, most, false) >= 0;
+    if (!branches && !sums) return false; /* a pool of x is better */
     for (int i = 0; i < parts; i++)
         part[i] =
             branches ? branch(g, n.in[0], axis, i, most, true) : cut(g, n.in[0], axis, i, i + 1);
     hd_graph_kill(g, node);
-    sum = part[0];
-    for (int i = 1; i < parts; i++) {
-        const struct hd_tensor p = g->tensors[part[i]];
-        bool last = i == parts - 1;
-        const char *name = last ? n.name : hd_sprintf(g->arena, "%s.sum%d", y.name, i);
-        int to = last && p.rank == y.rank ? out : hd_graph_tensor(g, name, HD_F32, p.rank, p.dim);
-        int id =
-            hd_graph_node(g, sums ? HD_IR_add : HD_IR_mul, name, 2, (int[]){sum, part[i]}, 1, &to);
-        if (last) hd_graph_swap_names(g, id, node);
-        sum = to;
+    int sum = all_joined(g, &n, (int)parts, part), last = g->tensors[sum].producer;
+    if (g->tensors[sum].rank == y.rank) {
+        hd_graph_replace(g, out, sum);
+        hd_graph_swap_tensor_names(g, out, sum);
+        hd_graph_swap_names(g, last, node);
+        return true;
     }
-    if (sum == out) return true;
+    hd_graph_swap_names(g, last, node);
     int id = hd_graph_node(g, HD_IR_reshape, y.name, 1, &sum, 1, &out);
     hd_attr_set_ints(g, id, "shape", y.rank, y.dim);
     return true;

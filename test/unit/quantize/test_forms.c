@@ -44,8 +44,12 @@ static const struct form {
     {"m ? = reducemean(c, sample)\nd ? = sub(c, m)\ns ? = mul(d, d)\nu ? = reducesum(s, sample)\n"
      "w ? = div(u, seven)\nr ? = sqrt(w)\ne ? = add(r, little)\ny ? = div(d, e)\n",
      HD_IR_reducesum, 5, 1},
-    /* rows of a layer norm, unless they are longer than the machine's */
-    {"y ? = instancenorm(c, k, f4)\n", HD_IR_instancenorm, 5, 1},
+    /* rows of a layer norm, unless they are longer than the machine's, or would be made by bytes */
+    {"y ? = instancenorm(c, k, f4)\n", HD_IR_instancenorm, 16, 1},
+    {"y ? = instancenorm(c, k, f4)\n", HD_IR_instancenorm, 5, 0},
+    {"r ? = reshape(c) shape=[1,15,4]\nm ? = matmul(r, square)\nt ? = transpose(m) perm=[0,2,1]\n"
+     "y ? = groupnorm(t, k, f4) num_groups=2\n",
+     HD_IR_groupnorm, 5, 0},
     {"y ? = instancenorm(c, k, f4)\n", HD_IR_instancenorm, LONG, 0},
     {"y ? = groupnorm(c, k, f4) num_groups=2\n", HD_IR_groupnorm, LONG, 0},
     {"s ? = expand(f, all)\nb ? = expand(f, all)\ny ? = layernorm(c, s, b) axis=1\n",
@@ -72,6 +76,19 @@ static const struct form {
      HD_IR_avgpool, 5, 0},
     /* it changes from pixel to pixel, too */
     {"s ? = expand(slope, all)\ny ? = layernorm(c, s) axis=1\n", HD_IR_layernorm, LONG, 0},
+    /* the sum of all pixels, and running sums: along rows, a middle dimension, channels */
+    {"y ? = reducesum(c, pixels) keepdims=0\n", HD_IR_reducesum, 16, 0},
+    {"y ? = cumsum(c, last)\n", HD_IR_cumsum, 5, 0},
+    {"y ? = cumsum(c, middle) exclusive=1\n", HD_IR_cumsum, 5, 0},
+    {"y ? = cumsum(c, first) reverse=1\n", HD_IR_cumsum, 5, 0},
+    {"y ? = cumsum(c, first) reverse=1 exclusive=1\n", HD_IR_cumsum, 5, 0},
+    /* the larger and the smaller of rows */
+    {"r ? = reshape(c) shape=[1,15,4]\nm ? = matmul(r, square)\nn ? = matmul(m, square)\n"
+     "y ? = max(m, n)\n",
+     HD_IR_max, 5, 0},
+    {"r ? = reshape(c) shape=[1,15,4]\nm ? = matmul(r, square)\nn ? = matmul(m, square)\n"
+     "y ? = min(m, n)\n",
+     HD_IR_min, 5, 0},
     /* a bias of zeros for the channels of all groups */
     {"l ? = reducel1(c, pixels) keepdims=1\ny ? = convtranspose(l, grouped) kernel_shape=[1,1] "
      "group=2\n",
@@ -84,6 +101,7 @@ static hd_graph *parse(hd_ctx *ctx, hd_arena *a, const struct form *f) {
         a,
         "graph net {\ninput x f32[1,4,%d,3]\nconst one i64[1] = {1}\nconst pixels i64[2] = {2,3}\n"
         "const all i64[3] = {4,%d,3}\nconst slope f32[1,1,3] = {1,2,-0.5}\n"
+        "const first i64[] = {1}\nconst middle i64[] = {2}\nconst last i64[] = {-1}\n"
         "const sample i64[3] = {1,-2,-1}\nconst seven f32[] = {7}\nconst little f32[] = {0x1p-30}\n"
         "const f f32[4,1,1] = {0.5,-0.25,0,1}\nconst f4 f32[4] = {0.5,-0.25,0,1}\n"
         "const k2 f32[2] = {1,2}\nconst f2 f32[2] = {0.5,-1}\nconst v4 f32[4] = {1,2,0.5,4}\n"
@@ -126,6 +144,8 @@ static void same_values(void **state) {
         if (hd_quant_prepare(ctx, p) != HD_OK) fail_msg("%s", hd_message(ctx));
         if (count(p, forms[f].gone))
             fail_msg("form %d: %s is left", (int)f, hd_ir_ops[forms[f].gone].name);
+        if (forms[f].gone == HD_IR_max && !count(p, HD_IR_relu) && count(p, HD_IR_transpose) != 4)
+            fail_msg("form %d: rows are not turned to channels, which is free", (int)f);
         if (count(p, HD_IR_layernorm) != forms[f].norms)
             fail_msg("form %d has %d norms", (int)f, count(p, HD_IR_layernorm));
         const float *want = run(ctx, g, a, x), *got = run(ctx, p, a, x);

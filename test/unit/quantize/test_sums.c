@@ -25,6 +25,16 @@ static const struct {
     {"a ? = relu(x)\nu ? = unsqueeze(x, four)\nv ? = unsqueeze(a, four)\n"
      "c ? = concat(u, v) axis=4\ny ? = reducesum(c, four) keepdims=1\n",
      0},
+    /* other reductions of branches */
+    {"a ? = relu(x)\nu ? = unsqueeze(x, one)\nv ? = unsqueeze(a, one)\n"
+     "c ? = concat(u, v) axis=1\ny ? = reducemean(c, one) keepdims=0\n",
+     0},
+    {"a ? = neg(x)\nu ? = unsqueeze(x, one)\nv ? = unsqueeze(a, one)\n"
+     "c ? = concat(u, v) axis=1\ny ? = reducemax(c, one) keepdims=0\n",
+     0},
+    {"a ? = neg(x)\nu ? = unsqueeze(x, four)\nv ? = unsqueeze(a, four)\n"
+     "c ? = concat(u, v) axis=4\ny ? = reducemin(c, four) keepdims=1\n",
+     0},
     /* a concat of channels whose dimension is split, times a constant, and a factor that is made */
     {"a ? = relu(x)\nc ? = concat(x, a) axis=1\nr ? = reshape(c) shape=[1,2,8,5,3]\n"
      "p ? = mul(r, k)\ny ? = reducesum(p, one) keepdims=0\n",
@@ -72,6 +82,10 @@ static const float *run(hd_ctx *ctx, const hd_graph *g, hd_arena *a, const float
     return t[g->outputs[0]].data;
 }
 
+static bool reduces(enum hd_ir_op op) {
+    return op == HD_IR_reducesum || op == HD_IR_reducemax || op == HD_IR_reducemin;
+}
+
 static bool wide(const hd_graph *g) {
     for (size_t i = 0; i < g->n_nodes; i++) {
         const struct hd_node *n = &g->nodes[i];
@@ -92,7 +106,7 @@ static void sums_of_branches(void **state) {
         for (int i = 0; i < ELEMS; i++) x[i] = (float)(i * 37 % 29 - 14) / 7;
         if (hd_quant_prepare(ctx, p) != HD_OK) fail_msg("%s", hd_message(ctx));
         for (size_t i = 0; i < p->n_nodes; i++)
-            assert_true(p->nodes[i].dead || p->nodes[i].op != HD_IR_reducesum);
+            assert_true(p->nodes[i].dead || !reduces(p->nodes[i].op));
         assert_int_equal(wide(p), forms[f].wide);
         const float *want = run(ctx, g, a, x), *got = run(ctx, p, a, x);
         int64_t n = hd_tensor_elems(&g->tensors[g->outputs[0]]);
