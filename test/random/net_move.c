@@ -223,6 +223,7 @@ static void stack(struct net *x, int in) {
     int64_t one[5] = {t.dim[0], t.dim[1], 1, t.dim[2], t.dim[3]},
             two[5] = {t.dim[0], t.dim[1], 2, t.dim[2], t.dim[3]},
             flat[4] = {t.dim[0], 2 * t.dim[1], t.dim[2], t.dim[3]};
+    if (t.dtype == HD_I16) return;
     net_table(x, in);
     if (hd_same_shape(net_shape(x, x->made[x->n_made - 1]), &t) &&
         net_shape(x, x->made[x->n_made - 1])->dtype == t.dtype)
