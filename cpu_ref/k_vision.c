@@ -1,4 +1,5 @@
-/* Sampling and regions of interest: GridSample, RoiAlign, MaxRoiPool, NonMaxSuppression. */
+/* Sampling and regions of interest: GridSample, RoiAlign, MaxRoiPool, NonMaxSuppression, and
+ * TensorFlow Lite's choice of detections. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -345,5 +346,117 @@ hd_status k_nonmaxsuppression(const struct hd_kernel *k) {
     void *out = NULL;
     TRY(hd_k_result(k, 0, HD_I64, 2, (int64_t[]){n_found, 3}, &out));
     if (out && n_found) memcpy(out, found, (size_t)n_found * 3 * sizeof *found);
+    return HD_OK;
+}
+
+/* ---- detections ---- */
+
+struct detections {
+    const struct hd_kernel *k;
+    struct nms nms;
+    int64_t n, columns, classes, background; /* boxes; scores of each; the first is no class */
+    float *box;                              /* [N,4]: corners */
+    struct scored *order;                    /* room for suppress() */
+    int64_t *kept;
+};
+
+/* Corners y, x, y, x, from centers and sizes relative to anchors; steps in binary64, as TensorFlow
+ * Lite has them. */
+static void decode(struct detections *d) {
+    const float *anchor = d->k->in[2];
+    static const char *const name[4] = {"y_scale", "x_scale", "h_scale", "w_scale"};
+    int64_t wide = hd_k_in(d->k, 0)->dim[2];
+    double scale[4];
+    for (int c = 0; c < 4; c++) scale[c] = (double)hd_attr_float(d->k->n, name[c], 1);
+    for (int64_t i = 0; i < d->n; i++) {
+        const float *e = (const float *)d->k->in[0] + i * wide, *a = anchor + 4 * i;
+        for (int c = 0; c < 2; c++) {
+            float center = (float)((double)e[c] / scale[c] * (double)a[2 + c] + (double)a[c]),
+                  half = (float)(0.5 * exp((double)e[2 + c] / scale[2 + c]) * (double)a[2 + c]);
+            d->box[4 * i + c] = center - half, d->box[4 * i + 2 + c] = center + half;
+        }
+    }
+}
+
+static float score_of(const struct detections *d, int64_t box, int64_t class) {
+    return ((const float *)d->k->in[1])[box * d->columns + d->background + class];
+}
+
+/* NULL: nobody wants it. */
+static float *result(const struct hd_kernel *k, int i) {
+    return i < k->n->n_out ? k->outs[i] : NULL;
+}
+
+static void put_detection(const struct detections *d, int64_t at, int64_t box, int64_t class) {
+    float *boxes = result(d->k, 0), *classes = result(d->k, 1), *scores = result(d->k, 2);
+    if (boxes) memcpy(boxes + 4 * at, d->box + 4 * box, 4 * sizeof *boxes);
+    if (classes) classes[at] = (float)class;
+    if (scores) scores[at] = score_of(d, box, class);
+}
+
+/* Each box by its best class, and then its `each` best classes. */
+static int64_t detect_fast(struct detections *d, int64_t each) {
+    float *best = hd_new_array(d->k->arena, float, (size_t)d->n + 1);
+    struct scored *class = hd_new_array(d->k->arena, struct scored, (size_t)d->classes + 1);
+    for (int64_t i = 0; i < d->n; i++) {
+        best[i] = score_of(d, i, 0);
+        for (int64_t c = 1; c < d->classes; c++) best[i] = fmaxf(best[i], score_of(d, i, c));
+    }
+    int64_t got = suppress(&d->nms, d->box, best, d->n, d->order, d->kept);
+    for (int64_t i = 0; i < got; i++) {
+        for (int64_t c = 0; c < d->classes; c++)
+            class[c] = (struct scored){score_of(d, d->kept[i], c), c};
+        qsort(class, (size_t)d->classes, sizeof *class, by_score);
+        for (int64_t c = 0; c < each && c < d->classes; c++)
+            put_detection(d, i * each + c, d->kept[i], class[c].index);
+    }
+    return got;
+}
+
+/* Each class by itself, and the best of all. */
+static int64_t detect_by_class(struct detections *d, int64_t most) {
+    float *one = hd_new_array(d->k->arena, float, (size_t)d->n + 1);
+    struct scored *all = NULL;
+    size_t cap = 0, n = 0;
+    for (int64_t c = 0; c < d->classes; c++) {
+        for (int64_t i = 0; i < d->n; i++) one[i] = score_of(d, i, c);
+        int64_t got = suppress(&d->nms, d->box, one, d->n, d->order, d->kept);
+        all = hd_grow(d->k->arena, all, &cap, n + (size_t)got + 1, sizeof *all);
+        for (int64_t i = 0; i < got; i++)
+            all[n++] = (struct scored){one[d->kept[i]], c * d->n + d->kept[i]};
+    }
+    if (n) qsort(all, n, sizeof *all, by_score);
+    if ((int64_t)n > most) n = (size_t)most;
+    for (size_t i = 0; i < n; i++)
+        put_detection(d, (int64_t)i, all[i].index % d->n, all[i].index / d->n);
+    return (int64_t)n;
+}
+
+/* Places behind the last detection are 0.
+ * Source: TensorFlow Lite, custom operation TFLite_Detection_PostProcess. */
+hd_status k_detections(const struct hd_kernel *k) {
+    const struct hd_node *node = k->n;
+    const struct hd_tensor *s = hd_k_in(k, 1);
+    int64_t most = hd_attr_int(node, "max_detections", 1), n = s->dim[1],
+            each = hd_attr_int(node, "max_classes_per_detection", 1);
+    bool regular = hd_attr_int(node, "use_regular_nms", 0) != 0;
+    struct detections d = {
+        .k = k,
+        .nms = {.has_limit = true,
+                .iou = hd_attr_float(node, "nms_iou_threshold", 1),
+                .most = regular ? hd_attr_int(node, "detections_per_class", 100) : most},
+        .n = n,
+        .columns = s->dim[2],
+        .classes = hd_attr_int(node, "num_classes", s->dim[2])};
+    d.nms.score = nextafterf(hd_attr_float(node, "nms_score_threshold", 0), -INFINITY);
+    d.background = d.columns - d.classes;
+    d.box = hd_new_array(k->arena, float, (size_t)n * 4 + 1);
+    d.order = hd_new_array(k->arena, struct scored, (size_t)n + 1);
+    d.kept = hd_new_array(k->arena, int64_t, (size_t)n + 1);
+    decode(&d);
+    for (int o = 0; o < 3; o++)
+        if (result(k, o)) memset(result(k, o), 0, hd_tensor_bytes(hd_k_out_n(k, o)));
+    int64_t found = regular ? detect_by_class(&d, most) : detect_fast(&d, each);
+    if (result(k, 3)) *result(k, 3) = (float)found;
     return HD_OK;
 }

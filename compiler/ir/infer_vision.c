@@ -117,6 +117,37 @@ hd_status hd_infer_nonmaxsuppression(struct infer *c) {
     return hd_infer_later(c);
 }
 
+hd_status hd_infer_detections(struct infer *c) {
+    const struct hd_tensor *e = in(c, 0), *s = in(c, 1), *a = in(c, 2);
+    static const int rank[] = {3, 3, 2};
+    for (int i = 0; i < 3; i++) {
+        TRY(hd_infer_want_type(c, i, HD_F32));
+        TRY(hd_infer_want_rank(c, i, rank[i]));
+    }
+    int64_t n = e->dim[1], classes = hd_attr_int(c->n, "num_classes", s->dim[2]),
+            most = hd_attr_int(c->n, "max_detections", 1),
+            each = hd_attr_int(c->n, "max_classes_per_detection", 1);
+    if (e->dim[0] != 1 || s->dim[0] != 1 || e->dim[2] < 4 || s->dim[1] != n || a->dim[0] != n ||
+        a->dim[1] != 4)
+        return BAD(c,
+                   "encodings [%lld,%lld,%lld], scores [%lld,%lld,..], anchors [%lld,%lld]: want "
+                   "[1,N,4..], [1,N,C] and [N,4]",
+                   (long long)e->dim[0], (long long)n, (long long)e->dim[2], (long long)s->dim[0],
+                   (long long)s->dim[1], (long long)a->dim[0], (long long)a->dim[1]);
+    if (classes < 1 || (s->dim[2] != classes && s->dim[2] != classes + 1))
+        return BAD(c, "%lld classes, scores have %lld: want as many, or one more",
+                   (long long)classes, (long long)s->dim[2]);
+    if (most < 0 || most > 1 << 20 || each < 1 || each > 1 << 10)
+        return BAD(c, "%lld detections of %lld classes, allowed to 2^20 and 1..2^10",
+                   (long long)most, (long long)each);
+    most *= each;
+    hd_infer_set(c, 0, HD_F32, 3, (int64_t[]){1, most, 4});
+    hd_infer_set(c, 1, HD_F32, 2, (int64_t[]){1, most});
+    hd_infer_set(c, 2, HD_F32, 2, (int64_t[]){1, most});
+    hd_infer_set(c, 3, HD_F32, 1, (int64_t[]){1});
+    return HD_OK;
+}
+
 /* ---- recurrent networks ---- */
 
 static hd_status recur(struct infer *c) {

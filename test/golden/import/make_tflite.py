@@ -180,3 +180,47 @@ for i, (c, w) in enumerate(((1, (384, 512)), (0, (288, 512)))):
     npy(f"{folder}/test_data_set_{i}/output_0.npy", w, (2,), "<f4", "f")
 with open(os.path.join(HERE, "flow.tflite"), "rb") as f, open(folder + "/model.tflite", "wb") as to:
     to.write(f.read())
+
+# The end of a detector: four anchors, a background and two classes, scores in bytes. Options are what flatbuffers'
+# own flexbuffers (Python, 2.0.8) writes. Box 1 overlaps box 0 by more than a half; box 3 is below the threshold, but
+# for the second class. What is expected is worked out by hand.
+FAST = """6d61785f646574656374696f6e73006d61785f636c61737365735f7065725f646574656374696f6e006e756d5f636c6173736573
+007573655f726567756c61725f6e6d73006e6d735f73636f72655f7468726573686f6c64006e6d735f696f755f7468726573686f6c6400795f7363
+616c6500785f7363616c6500685f7363616c6500775f7363616c65000a117e8e364b685d10212a00000c000000010000000a0000000000a0400200
+0000030000000000003f0000803e02000000000000000000a04000002041000020410e06060e0e066a0e0e0e322601"""
+BY_CLASS = """6d61785f646574656374696f6e73006d61785f636c61737365735f7065725f646574656374696f6e006e756d5f636c61737365
+7300646574656374696f6e735f7065725f636c617373007573655f726567756c61725f6e6d73006e6d735f73636f72655f7468726573686f6c6400
+6e6d735f696f755f7468726573686f6c6400795f7363616c6500785f7363616c6500685f7363616c6500775f7363616c65000b6c1294a4374c7e5e
+11222b0b000000010000000b000000010000000000a04001000000030000000000003f0000803e02000000010000000000a0400000204100002041
+060e06060e0e066a0e0e0e372601"""
+anchors = [0.5, 0.5, 0.4, 0.4, 0.5, 0.5, 0.4, 0.4, 0.2, 0.2, 0.2, 0.2, 0.8, 0.8, 0.2, 0.2]
+encodings = [0] * 16
+encodings[4] = 0.5  # box 1 lies 0.5 / 10 * 0.4 = 0.02 lower
+bytes_of = [10, 200, 20, 10, 150, 180, 0, 90, 30, 0, 20, 60]
+corners = {0: [0.3, 0.3, 0.7, 0.7], 1: [0.32, 0.3, 0.72, 0.7], 2: [0.1, 0.1, 0.3, 0.3]}
+
+
+def detections(options, most):
+    return model(
+        [tensor("e", F32, [1, 4, 4]), tensor("s", U8, [1, 4, 3], 0, [1 / 256], [0]), tensor("a", F32, [4, 4], 1),
+         tensor("boxes", F32, [1, most, 4]), tensor("classes", F32, [1, most]), tensor("scores", F32, [1, most]),
+         tensor("number", F32, [1])],
+        [0, 1], [3, 4, 5, 6], [(0, [0, 1, 2], [3, 4, 5, 6], None, options)],
+        [struct.pack("<16f", *anchors)], ["TFLite_Detection_PostProcess"])
+
+
+for name, options, found, most in (("fast", FAST, [(0, 0, 200), (0, 1, 20), (2, 0, 90), (2, 1, 30)], 6),
+                                   ("by_class", BY_CLASS, [(0, 0, 200), (1, 1, 180)], 3)):
+    folder = os.path.join(HERE, "../detection_cases", name)
+    os.makedirs(folder + "/test_data_set_0", exist_ok=True)
+    with open(folder + "/model.tflite", "wb") as f:
+        f.write(detections(bytes.fromhex(options), most))
+    none = most - len(found)
+    for path, values, of, kind in (
+            ("input_0", encodings, (1, 4, 4), ("<f4", "f")), ("input_1", bytes_of, (1, 4, 3), ("|u1", "B")),
+            ("output_0", sum((corners[b] for b, _, _ in found), []) + [0] * 4 * none, (1, most, 4), ("<f4", "f")),
+            ("output_1", [c for _, c, _ in found] + [0] * none, (1, most), ("<f4", "f")),
+            ("output_2", [s / 256 for _, _, s in found] + [0] * none, (1, most), ("<f4", "f")),
+            ("output_3", [2], (1,), ("<f4", "f"))):
+        npy(f"{folder}/test_data_set_0/{path}.npy", values, of, *kind)
+save("detection_cut", detections(bytes.fromhex(FAST)[:-9], 6))
