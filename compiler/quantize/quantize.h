@@ -77,6 +77,8 @@ bool hd_quant_volume_norm(hd_graph *g, int node);
 /* The summand of a layer norm in the biases of the products that read it (norms.c); false: it
  * stays. */
 bool hd_quant_norm(hd_graph *g, int node);
+/* A weighted sum as a product of two tensors (dots.c); false: it stays. */
+bool hd_quant_dot(hd_graph *g, int node);
 /* A running sum as a product (running.c); false: it stays. */
 bool hd_quant_running_sum(hd_graph *g, int node);
 /* The larger or smaller of two tensors as a max pool (extremes.c); false: it stays. */

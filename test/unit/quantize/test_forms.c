@@ -82,6 +82,13 @@ static const struct form {
     {"y ? = cumsum(c, middle) exclusive=1\n", HD_IR_cumsum, 5, 0},
     {"y ? = cumsum(c, first) reverse=1\n", HD_IR_cumsum, 5, 0},
     {"y ? = cumsum(c, first) reverse=1 exclusive=1\n", HD_IR_cumsum, 5, 0},
+    /* weighted sums: of pixels, of rows; the weights stand on either side. Not of what is no matrix
+     */
+    {"m ? = reducemean(c, one)\np ? = mul(m, c)\ny ? = reducesum(p, pixels) keepdims=0\n",
+     HD_IR_mul, 16, 0},
+    {"r ? = reshape(c) shape=[1,15,4]\nm ? = matmul(r, square)\ns ? = reducemean(m, two)\n"
+     "p ? = mul(m, s)\ny ? = reducesum(p, one)\n",
+     HD_IR_mul, 5, 0},
     /* the larger and the smaller of rows */
     {"r ? = reshape(c) shape=[1,15,4]\nm ? = matmul(r, square)\nn ? = matmul(m, square)\n"
      "y ? = max(m, n)\n",
@@ -102,6 +109,7 @@ static hd_graph *parse(hd_ctx *ctx, hd_arena *a, const struct form *f) {
         "graph net {\ninput x f32[1,4,%d,3]\nconst one i64[1] = {1}\nconst pixels i64[2] = {2,3}\n"
         "const all i64[3] = {4,%d,3}\nconst slope f32[1,1,3] = {1,2,-0.5}\n"
         "const first i64[] = {1}\nconst middle i64[] = {2}\nconst last i64[] = {-1}\n"
+        "const two i64[1] = {2}\n"
         "const sample i64[3] = {1,-2,-1}\nconst seven f32[] = {7}\nconst little f32[] = {0x1p-30}\n"
         "const f f32[4,1,1] = {0.5,-0.25,0,1}\nconst f4 f32[4] = {0.5,-0.25,0,1}\n"
         "const k2 f32[2] = {1,2}\nconst f2 f32[2] = {0.5,-1}\nconst v4 f32[4] = {1,2,0.5,4}\n"
