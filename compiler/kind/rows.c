@@ -333,7 +333,8 @@ static int64_t most_pixels(const struct hd_lowering *lo, const struct hd_tiling 
                            struct hd_refusal *out_why) {
     int words = words_of_pixel(lo, lt->l);
     int64_t pixels = hd_half_am(lo->m) / words;
-    if (!pixels || (uint32_t)words > hd_pm_words(lo->m) / 2) *out_why = HD_REFUSE(row_sums);
+    bool params = lt->l->kind->own_params && (uint32_t)words > hd_pm_words(lo->m) / 2;
+    if (!pixels || params) *out_why = HD_REFUSE(row_sums);
     return pixels;
 }
 

@@ -15,7 +15,7 @@
 #include "compiler/quantize/quantize.h"
 
 enum {
-    LONGEST = 2048, /* row of the machine's layer norm */
+    LONGEST = 1008, /* row of the smallest machine's layer norm */
     VECTOR = 16     /* pixels that VX turns to a row at once; others are moved byte by byte */
 };
 
