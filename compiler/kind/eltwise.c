@@ -88,14 +88,14 @@ static hd_status map_rows(struct hd_lowerer *w, const struct hd_tile *t,
     hd_lower_operand_a(w);
     hd_lower_set(w, HD_F_vx_a, t->in[0].at / (uint32_t)n);
     hd_lower_set(w, HD_F_vx_d, out->at / (uint32_t)n);
-    bool pair = own->pair;
-    hd_lower_map_loop(w, 0, t->tw, column_step(t, 0, n), pair ? column_step(t, 1, n) : 0,
+    hd_lower_map_loop(w, 0, t->tw, column_step(t, 0, n), own->pair ? column_step(t, 1, n) : 0,
                       out->cp / n);
-    hd_lower_map_loop(w, 1, t->th, row_step(t, 0, n), pair ? row_step(t, 1, n) : 0, out->pitch / n);
-    hd_lower_map_loop(w, 2, cp / n, 1, pair, 1);
+    hd_lower_map_loop(w, 1, t->th, row_step(t, 0, n), own->pair ? row_step(t, 1, n) : 0,
+                      out->pitch / n);
+    hd_lower_map_loop(w, 2, cp / n, 1, own->pair != NULL, 1);
     hd_lower_map_loop(w, 3, 1, 0, 0, 0);
     hd_lower_touch(w, &t->in[0], false);
-    if (pair) {
+    if (own->pair) {
         hd_lower_set(w, HD_F_vx_alu, own->pair->alu), hd_lower_set(w, HD_F_vx_fn, own->pair->fn);
         hd_lower_set(w, HD_F_vx_b_kind, hd_lower_byte_kind(w, 1));
         hd_lower_set(w, HD_F_vx_b, t->in[1].at / (uint32_t)n);
@@ -172,8 +172,7 @@ static hd_status make_add(struct hd_lowering *lo, const struct hd_node *n, struc
 /* A table: the byte as it is, then the table. */
 static hd_status make_rescale(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
     bool u8 = lo->tensors[l->in[0]].is_unsigned;
-    struct elementwise *own = hd_new(lo->arena, struct elementwise);
-    l->own = own;
+    l->own = hd_new(lo->arena, struct elementwise);
     if (n->op == HD_IR_qrescale) {
         l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
         l->a_scale = hd_attr_float(n, "scale", 1);

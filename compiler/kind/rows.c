@@ -151,8 +151,7 @@ static hd_status softmax(struct hd_lowerer *w, const struct rows *r) {
     reduce(w, r, HD_V_vx_red_sum);
     word(w, r, D, r->total);
     TRY(hd_ops_end(&w->s));
-    begin(w, r); /* e / sum */
-    word(w, r, A, r->total);
+    begin(w, r), word(w, r, A, r->total); /* e / sum */
     values(w, r, B, r->values, HD_V_vx_kind_am_int32, own_of(l)->b_scale);
     compute(w, HD_V_vx_alu_mul, HD_V_vx_fn_rcp);
     bytes(w, r, D);
@@ -333,8 +332,8 @@ static int64_t most_pixels(const struct hd_lowering *lo, const struct hd_tiling 
                            struct hd_refusal *out_why) {
     int words = words_of_pixel(lo, lt->l);
     int64_t pixels = hd_half_am(lo->m) / words;
-    bool params = lt->l->kind->own_params && (uint32_t)words > hd_pm_words(lo->m) / 2;
-    if (!pixels || params) *out_why = HD_REFUSE(row_sums);
+    bool params = lt->l->kind->own_params && (uint32_t)words - 2 > hd_pm_words(lo->m);
+    if (!pixels || params) *out_why = params ? HD_REFUSE(row_params) : HD_REFUSE(row_sums);
     return pixels;
 }
 

@@ -4,8 +4,6 @@
 # RUN: heddle compare $t/q.onnx --devices golden,iss,rtl --keep '*' --machine tiny | sed "s#$t/##"; heddle check $t/q.hdl | sed "s#.*: \([0-9]* program\)#\1#; s/, .* operations//"; rm -r $t
 #= x.quantize quantize
 #= y.dequantize dequantize
-#=   VLT   build/rtl/tiny
-#=   VLT   build/rtl/tiny: 20 of 20 files compiled, 5 s
 #= q.onnx, machine tiny, inputs: random, seed 1
 #= ok   x.q i8[1,16,32]
 #= ok   Add_3.q.rows i8[16,32], layer MatMul_2

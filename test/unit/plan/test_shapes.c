@@ -215,9 +215,9 @@ static void norms(void **state) {
     static const struct {
         const char *machine, *type;
         int rows, c;
-    } norm[] = {{"base", "i8", 6, 20},     {"base", "u8", 40, 64}, {"tiny", "i8", 5, 5},
-                {"base", "u8", 33, 7},     {"big", "i8", 100, 70}, {"base k=32", "i8", 9, 80},
-                {"base n=32", "u8", 9, 80}};
+    } norm[] = {{"base", "i8", 6, 20},      {"base", "u8", 40, 64}, {"tiny", "i8", 5, 5},
+                {"base", "u8", 33, 7},      {"big", "i8", 100, 70}, {"base k=32", "i8", 9, 80},
+                {"base n=32", "u8", 9, 80}, {"tiny", "i8", 3, 2048}}; /* scales take all of PM */
     hd_ctx *ctx = hd_ctx_create();
     for (size_t i = 0; i < sizeof norm / sizeof *norm; i++) {
         char *text;
@@ -243,6 +243,22 @@ static void norms(void **state) {
         run(ctx, norm[i].machine, g, 64);
         free(text);
     }
+    hd_ctx_destroy(ctx);
+}
+
+/* Rows as long as half of AM holds: a softmax has no parameters that must fit, too. */
+static void longest_softmax(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_graph *g = NULL;
+    if (hd_graph_parse(ctx,
+                       "graph g {\n input x i8[3,4080]\n"
+                       " y ? = qsoftmax(x) axis=1 to=\"i8\" x_scale=0x1p-4 scale=4096.0 y_zp=-128\n"
+                       " output y\n}",
+                       "net", &g) != HD_OK ||
+        hd_graph_infer(ctx, g) != HD_OK)
+        fail_msg("%s", hd_message(ctx));
+    run(ctx, "tiny", g, 64);
     hd_ctx_destroy(ctx);
 }
 
@@ -425,6 +441,7 @@ int main(void) {
                                        cmocka_unit_test(pools_down),
                                        cmocka_unit_test(means),
                                        cmocka_unit_test(norms),
+                                       cmocka_unit_test(longest_softmax),
                                        cmocka_unit_test(many_rows),
                                        cmocka_unit_test(too_many_activations),
                                        cmocka_unit_test(weights_take_turns),
