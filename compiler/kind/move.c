@@ -101,35 +101,44 @@ static hd_status transposed_slice(struct hd_lowerer *w, int row, int rows, int s
 
 static hd_status transposed_tile(struct hd_lowerer *w, const struct hd_tile *t,
                                  const struct hd_view *out) {
-    const struct hd_mtensor *y = hd_lower_tensor(w, w->l->out);
     for (int r = 0, n; r < t->th; r += n) {
         struct hd_view to = *out;
         n = (int)hd_min(own_of(w->l)->band, t->th - r);
         to.at += (uint32_t)(r * out->pitch), to.y += r, to.rows = n;
         for (int s = 0; s < own_of(w->l)->slices; s++)
-            TRY(transposed_slice(w, t->img * y->h + t->y + r, n, s, &to));
+            TRY(transposed_slice(w, t->img * w->l->oh + t->y + r, n, s, &to));
     }
-    return hd_lower_store(w, t->img, out, 0, y->cp);
+    return HD_OK;
 }
 
-static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
+static hd_status plain_tile(struct hd_lowerer *w, const struct hd_tile *t,
+                            const struct hd_view *out) {
     const struct hd_layer *l = w->l;
     const struct hd_move *own = l->own;
-    const struct hd_mtensor *y = hd_lower_tensor(w, l->out);
-    struct hd_view out = hd_lower_output(w, t->img, t->y, 0, t->th, y->w, y->cp);
-    if (w->lt->transposed) return transposed_tile(w, t, &out);
     if (own->fills)
-        TRY(hd_lower_fill(w, l->pad_value, out.at, (int64_t)y->w * y->cp, t->th, out.pitch));
+        TRY(hd_lower_fill(w, l->pad_value, out->at, (int64_t)l->ow * out->cp, t->th, out->pitch));
     for (int r = 0, n; r < t->th; r += n) {
-        int row = t->img * y->h + t->y + r;
+        int row = t->img * l->oh + t->y + r;
         size_t first = own->plain.first[row], count = own->plain.first[row + 1] - first;
         n = hd_move_alike(&own->plain, row, t->th - r);
         for (size_t i = 0; i < count; i++) {
             const struct hd_transfer *one = &own->plain.list[first + i];
             TRY(load(w, one, n > 1 ? one[count].src - one->src : 0, n,
-                     out.at + (uint32_t)(r * out.pitch), &out));
+                     out->at + (uint32_t)(r * out->pitch), out));
         }
     }
+    return HD_OK;
+}
+
+/* Rows of the layer, which are parts of one where that is long. */
+static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
+    const struct hd_mtensor *y = hd_lower_tensor(w, w->l->out);
+    const int wide = w->l->ow, cut = wide < y->w;
+    struct hd_view out = hd_lower_output(w, t->img, cut ? 0 : t->y, cut ? t->y * wide : 0,
+                                         cut ? 1 : t->th, cut ? t->th * wide : wide, y->cp);
+    struct hd_view rows = out;
+    if (cut) rows.rows = t->th, rows.cols = wide, rows.pitch = wide * y->cp;
+    TRY((w->lt->transposed ? transposed_tile : plain_tile)(w, t, &rows));
     return hd_lower_store(w, t->img, &out, 0, y->cp);
 }
 

@@ -14,6 +14,8 @@ enum {
     ELEMENTS_MAX = 1 << 24, /* of operands together: indexes are kept for all of them */
     TRANSFERS_MAX = 1 << 15,
     SHORT_RUN = 8, /* bytes: LX takes 4 cycles for a run */
+    PARTS_OF_XM = 64,
+    LONG_PARTS = 16, /* a longer row is cut in parts that take one in so many */
     FILLED = 0, /* index of an element that comes from no operand; golden's own filling is 0, too */
 };
 
@@ -395,8 +397,19 @@ static void transpose(struct hd_lowering *lo, const struct index_map *map,
     if (m->n <= TRANSFERS_MAX && 2 * (loads > vectors ? loads : vectors) < plain) own->band = band;
 }
 
+/* An image of one long row as one of several, so that tiles need not hold all of it: y as the layer
+ * counts its rows. */
+static struct hd_mtensor cut_long_row(const struct hd_lowering *lo, struct hd_layer *l) {
+    struct hd_mtensor y = lo->tensors[l->out];
+    int wide = (int)hd_max(1, (int)lo->m->xm_bytes / PARTS_OF_XM / y.cp);
+    if (y.rows || y.h > 1 || (int64_t)wide * LONG_PARTS >= y.w) return y;
+    while (y.w % wide) wide--;
+    l->oh = y.h = y.w / wide, l->ow = y.w = wide;
+    return y;
+}
+
 hd_status hd_move_make(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
-    const struct hd_mtensor *y = &lo->tensors[l->out];
+    const struct hd_mtensor shape = cut_long_row(lo, l), *y = &shape;
     struct index_map map = {0};
     struct hd_move *own = hd_new(lo->arena, struct hd_move);
     int rows = y->n * y->h;

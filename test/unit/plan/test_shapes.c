@@ -246,6 +246,36 @@ static void norms(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* Signals that do not fit on chip move in parts of a row, also where their length is a prime. */
+static void long_signals(void **state) {
+    (void)state;
+    static const char *const moves[] = {
+        " y ? = concat(x, x, c) axis=3\n",
+        " y ? = slice(x, from, to, axis, back)\n",
+        " y ? = pad(x, pads, fill)\n",
+        " t ? = transpose(x) perm=[0,2,1,3]\n y i8[1,16,1,2503] = reshape(t) shape=[1,16,1,2503]\n",
+        " y ? = slice(x, axis, most, axis, axis)\n",
+    };
+    hd_ctx *ctx = hd_ctx_create();
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+        char text[1024];
+        hd_graph *g = NULL;
+        snprintf(
+            text, sizeof text,
+            "graph g {\n input s i8[1,16,1,2503]\n const c i8[1,16,1,1] = {1,2,3,4,5,6,7,8,9,10,"
+            "11,12,13,14,15,16}\n const from i64[1] = {-1}\n const to i64[1] = {-5000}\n"
+            " const axis i64[1] = {3}\n const back i64[1] = {-2}\n const most i64[1] = {2400}\n"
+            " const pads i64[8] = {0,0,0,5,0,0,0,6}\n const fill i8[] = {7}\n"
+            " x ? = qmaxpool(s) kernel_shape=[1,3] pads=[0,1,0,1]\n%s"
+            " z ? = qmaxpool(y) kernel_shape=[1,3] pads=[0,1,0,1]\n output z\n}",
+            moves[i]);
+        if (hd_graph_parse(ctx, text, "net", &g) != HD_OK || hd_graph_infer(ctx, g) != HD_OK)
+            fail_msg("%s\n%s", hd_message(ctx), text);
+        run(ctx, "tiny", g, 64);
+    }
+    hd_ctx_destroy(ctx);
+}
+
 /* Rows as long as half of AM holds: a softmax has no parameters that must fit, too. */
 static void longest_softmax(void **state) {
     (void)state;
@@ -442,6 +472,7 @@ int main(void) {
                                        cmocka_unit_test(means),
                                        cmocka_unit_test(norms),
                                        cmocka_unit_test(longest_softmax),
+                                       cmocka_unit_test(long_signals),
                                        cmocka_unit_test(many_rows),
                                        cmocka_unit_test(too_many_activations),
                                        cmocka_unit_test(weights_take_turns),
