@@ -40,7 +40,7 @@ bool *hd_quant_ahead_of_layers(const hd_graph *g, hd_arena *a, const int *order,
 static int depthwise(hd_graph *g, const char *name, int x, const double *w, const double *b,
                      int y) {
     const struct hd_tensor t = g->tensors[x];
-    int64_t dim[4] = {t.dim[1], 1, 1, 1}, ones[2] = {1, 1};
+    int64_t dim[5] = {t.dim[1], 1, 1, 1, 1}, ones[3] = {1, 1, 1};
     size_t n = (size_t)t.dim[1];
     float *weight = hd_new_array(g->arena, float, n + 1),
           *bias = hd_new_array(g->arena, float, n + 1);
@@ -58,8 +58,8 @@ static int depthwise(hd_graph *g, const char *name, int x, const double *w, cons
     return id;
 }
 
-static bool has_image(const struct hd_tensor *x) { /* channels on axis 1 of 1 or 2 dimensions */
-    return x->known && !x->data && x->dtype == HD_F32 && (x->rank == 3 || x->rank == 4) &&
+static bool has_image(const struct hd_tensor *x) { /* channels on axis 1 of 1 to 3 dimensions */
+    return x->known && !x->data && x->dtype == HD_F32 && x->rank >= 3 && x->rank <= 5 &&
            x->dim[1] > 0;
 }
 

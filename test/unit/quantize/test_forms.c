@@ -74,6 +74,10 @@ static const struct form {
      HD_IR_mul, 5, 0},
     {"r ? = reshape(c) shape=[1,4,5,3,1]\np ? = avgpool(r) kernel_shape=[2,3,1]\ny ? = relu(p)\n",
      HD_IR_avgpool, 5, 0},
+    /* channels of volumes */
+    {"r ? = reshape(c) shape=[1,4,1,5,3]\ny ? = prelu(r, slopes)\n", HD_IR_prelu, 5, 0},
+    {"r ? = reshape(c) shape=[1,4,5,1,3]\na ? = abs(r)\ny ? = batchnorm(a, k, f4, f4, v4)\n",
+     HD_IR_batchnorm, 5, 0},
     /* it changes from pixel to pixel, too */
     {"s ? = expand(slope, all)\ny ? = layernorm(c, s) axis=1\n", HD_IR_layernorm, LONG, 0},
     /* the sum of all pixels, and running sums: along rows, a middle dimension, channels */
@@ -110,6 +114,7 @@ static hd_graph *parse(hd_ctx *ctx, hd_arena *a, const struct form *f) {
         "const all i64[3] = {4,%d,3}\nconst slope f32[1,1,3] = {1,2,-0.5}\n"
         "const first i64[] = {1}\nconst middle i64[] = {2}\nconst last i64[] = {-1}\n"
         "const two i64[1] = {2}\n"
+        "const slopes f32[4,1,1,1] = {0.25,-0.5,0.125,2}\n"
         "const sample i64[3] = {1,-2,-1}\nconst seven f32[] = {7}\nconst little f32[] = {0x1p-30}\n"
         "const f f32[4,1,1] = {0.5,-0.25,0,1}\nconst f4 f32[4] = {0.5,-0.25,0,1}\n"
         "const k2 f32[2] = {1,2}\nconst f2 f32[2] = {0.5,-1}\nconst v4 f32[4] = {1,2,0.5,4}\n"
