@@ -21,7 +21,7 @@
 #include "compiler/pass/qdq.h"
 #include "runtime/base/num.h"
 
-enum { RANK = 5, DEPTH = 2, LAYERS_MOST = 8 };
+enum { RANK = 5, DEPTH = 2, LAYERS_MOST = 8, TAPS_MOST = 32 };
 
 struct volume {
     hd_graph *g;
@@ -237,58 +237,101 @@ static bool conv(struct volume *v, int node) {
     return true;
 }
 
-/* Layer k of weights [C,M/g,kd,kh,kw] along the depth, [C,M/g,kh,kw]; -1: they are no integers. */
-static int weight_layer(struct volume *v, int t, int64_t k) {
+/* Phase r of a transposed convolution along the depth: results r, r + stride, .. of which each
+ * meets a window of the same layers of the weights. */
+struct phase {
+    int64_t n, tap[TAPS_MOST];
+    struct box window; /* over the input */
+};
+
+static bool phase_of(const struct box *b, int64_t r, int64_t depth, int64_t out, struct phase *p) {
+    *p = (struct phase){.window = *b};
+    int64_t z[TAPS_MOST];
+    for (int64_t k = 0; k < b->kernel[0]; k++) {
+        int64_t from = r + b->before[0] - k * b->dilation[0];
+        if (from % b->stride[0] == 0) z[p->n] = from / b->stride[0], p->tap[p->n++] = k;
+    }
+    if (!p->n) return false; /* nothing but the bias */
+    struct box *w = &p->window;
+    int64_t count = hd_ceil_div(out - r, b->stride[0]);
+    w->kernel[0] = p->n, w->stride[0] = 1, w->dilation[0] = p->n > 1 ? z[1] - z[0] : 1;
+    w->before[0] = -z[0], w->after[0] = count + z[0] - depth;
+    return true;
+}
+
+/* Layers p->tap of weights [C,M/g,kd,kh,kw] along the depth as channels, [n*C,M/g,kh,kw], in each
+ * group for itself; -1: they are no integers. */
+static int weight_layers(struct volume *v, int t, const struct phase *p, int64_t r, int64_t group) {
     const struct hd_node *dq = hd_qdq_constant(v->g, t);
     if (!dq || hd_attr_get(dq, "block_size")) return -1;
     const struct hd_tensor w = v->g->tensors[dq->in[0]];
-    if ((w.dtype != HD_I8 && w.dtype != HD_U8) || w.rank != RANK) return -1;
-    int64_t dim[4] = {w.dim[0], w.dim[1], w.dim[3], w.dim[4]}, area = dim[2] * dim[3];
-    int8_t *to = hd_new_array(v->g->arena, int8_t, (size_t)(dim[0] * dim[1] * area) + 1);
-    for (int64_t i = 0; i < dim[0] * dim[1]; i++)
-        memcpy(to + i * area, (const int8_t *)w.data + (i * w.dim[2] + k) * area, (size_t)area);
-    const char *name = hd_sprintf(v->g->arena, "%s.depth%d", w.name, (int)k);
+    if ((w.dtype != HD_I8 && w.dtype != HD_U8) || w.rank != RANK || w.dim[0] % group) return -1;
+    if (hd_tensor_elems(&v->g->tensors[dq->in[1]]) != 1 && hd_attr_int(dq, "axis", 1) != 1)
+        return -1;
+    int64_t dim[4] = {w.dim[0] * p->n, w.dim[1], w.dim[3], w.dim[4]}, area = dim[2] * dim[3],
+            each = w.dim[0] / group;
+    int8_t *to = hd_new_array(v->g->arena, int8_t, (size_t)(dim[0] * dim[1] * area) + 1), *at = to;
+    for (int64_t c = 0; c < dim[0]; c++) {
+        int64_t from = c / (each * p->n) * each + c % each, k = p->tap[c / each % p->n];
+        for (int64_t m = 0; m < dim[1]; m++, at += area)
+            memcpy(at, (const int8_t *)w.data + ((from * dim[1] + m) * w.dim[2] + k) * area,
+                   (size_t)area);
+    }
+    const char *name = hd_sprintf(v->g->arena, "%s.depth%d", w.name, (int)r);
     int q = hd_graph_const(v->g, name, w.dtype, 4, dim, to);
     return dequantised(v, q, (int)(dq - v->g->nodes), name);
 }
 
 bool hd_volume_spreads(const struct hd_node *n) {
-    int64_t extra[3];
     struct box b;
-    hd_attr_ints(n, "output_padding", extra, 3, 0);
-    return n->op == HD_IR_convtranspose && box_of(n, &b) && b.stride[0] == b.kernel[0] &&
-           b.kernel[0] <= LAYERS_MOST && !b.before[0] && !b.after[0] && !extra[0] &&
-           !hd_attr_get(n, "output_shape");
+    struct phase p;
+    if (n->op != HD_IR_convtranspose || !box_of(n, &b) || hd_attr_get(n, "output_shape") ||
+        b.kernel[0] > TAPS_MOST || b.stride[0] > LAYERS_MOST)
+        return false;
+    for (int64_t r = 0; r < b.stride[0]; r++)
+        if (!phase_of(&b, r, 1, b.stride[0], &p)) return false;
+    return true;
 }
 
-/* Layer k of the weights makes every kd-th image, from k on. */
+/* Images of each phase by themselves, then in the order of the depth. */
 static bool convtranspose(struct volume *v, int node) {
     const struct hd_node n = v->g->nodes[node];
-    int64_t extra[3];
+    int64_t extra[3], group = hd_attr_int(&n, "group", 1);
     struct hd_qparam p;
+    struct phase phase;
     struct box b;
     int q, y = n.out[0], part[LAYERS_MOST];
     if (!is_volume(v->g, y) || !integers(v, n.in[0], &q, &p) || !hd_volume_spreads(&n) ||
-        !box_of(&n, &b) || weight_layer(v, n.in[1], 0) < 0)
+        !box_of(&n, &b))
         return false;
-    int64_t kd = b.kernel[0];
+    const int64_t *d = v->g->tensors[y].dim, depth = v->g->tensors[n.in[0]].dim[DEPTH], out = d[2],
+                  all = d[0] * out, dim[4] = {all, d[1], d[3], d[4]},
+                  phases = hd_min(b.stride[0], out);
+    phase_of(&b, 0, depth, out, &phase);
+    if (weight_layers(v, n.in[1], &phase, 0, group) < 0) return false;
     hd_attr_ints(&n, "output_padding", extra, 3, 0);
-    const int64_t *d = v->g->tensors[y].dim, all = d[0] * d[2], each = all / kd,
-                  one[4] = {each, d[1], d[3], d[4]}, dim[4] = {all, d[1], d[3], d[4]};
-    int x = images_of(v, n.in[0]);
+    int64_t *index = hd_new_array(v->g->arena, int64_t, (size_t)all), first = 0;
     hd_graph_kill(v->g, node);
-    for (int64_t k = 0; k < kd; k++) {
-        int in[3] = {x, weight_layer(v, n.in[1], k), n.n_in > 2 ? n.in[2] : -1};
-        part[k] = tensor(v, y, 4, one);
-        int id = hd_graph_node(v->g, HD_IR_convtranspose, n.name, n.n_in, in, 1, &part[k]);
-        hd_attr_set_int(v->g, id, "group", hd_attr_int(&n, "group", 1));
+    for (int64_t r = 0; r < phases; r++) {
+        phase_of(&b, r, depth, out, &phase);
+        int64_t count = hd_ceil_div(out - r, b.stride[0]),
+                one[4] = {d[0] * count, d[1], d[3], d[4]};
+        int in[3] = {conv_input(v, n.in[0], q, p, &phase.window, count, group),
+                     weight_layers(v, n.in[1], &phase, r, group), n.n_in > 2 ? n.in[2] : -1};
+        part[r] = tensor(v, y, 4, one);
+        int id = hd_graph_node(v->g, HD_IR_convtranspose, n.name, n.n_in, in, 1, &part[r]);
+        hd_attr_set_int(v->g, id, "group", group);
         hd_attr_set_ints(v->g, id, "output_padding", 2, extra + 1);
         set_window(v, id, &b);
-        if (k == 0) hd_graph_swap_names(v->g, id, node);
+        if (r == 0) hd_graph_swap_names(v->g, id, node);
+        for (int64_t i = 0; i < d[0] * count; i++)
+            index[i / count * out + i % count * b.stride[0] + r] = first + i;
+        first += d[0] * count;
     }
-    int64_t *index = hd_new_array(v->g->arena, int64_t, (size_t)all);
-    for (int64_t i = 0; i < all; i++) index[i] = i % kd * each + i / kd;
-    from_images(v, gathered(v, beside_each_other(v, (int)kd, part, 0, dim, y), all, index), y);
+    int made = part[0];
+    if (phases > 1)
+        made = gathered(v, beside_each_other(v, (int)phases, part, 0, dim, y), all, index);
+    from_images(v, made, y);
     return true;
 }
 
