@@ -14,7 +14,7 @@ static hd_status passes(hd_ctx *ctx, hd_graph *g, const char *const *name) {
 static hd_status complete(hd_ctx *ctx, hd_graph *g) {
     bool changed = false;
     TRY(hd_note(ctx, hd_quant_complete(ctx, g, &changed), "in pass complete"));
-    return changed ? hd_pass_run(ctx, g, "qdq") : HD_OK;
+    return changed ? passes(ctx, g, (const char *const[]){"volume", "qdq", NULL}) : HD_OK;
 }
 
 hd_status hd_legalize(hd_ctx *ctx, hd_graph *g) {

@@ -94,13 +94,23 @@ int hd_qdq_instead(hd_graph *g, int node, enum hd_ir_op op, int n_in, const int 
 /* Image y is the first rows and columns of image x. */
 void hd_first_pixels(hd_graph *g, int x, int y);
 
-/* Linear resize of images (qdq_resize.c): the same, and whether a float node can become one. */
+/* Linear resize of images (qdq_resize.c): the same. */
 bool hd_qdq_resize(struct hd_qmatch *m, int node);
-bool hd_qdq_is_linear_resize(const hd_graph *g, int node);
+/* What a float node resizes linearly, by constants: an image; of a volume each image, its depth
+ * alone, or both, which has no integer form. */
+enum hd_resize_kind {
+    HD_RESIZE_OTHER,
+    HD_RESIZE_IMAGE,
+    HD_RESIZE_IMAGES,
+    HD_RESIZE_DEPTH,
+    HD_RESIZE_VOLUME
+};
+enum hd_resize_kind hd_qdq_linear_resize(const hd_graph *g, int node);
+bool hd_qdq_is_linear_resize(const hd_graph *g, int node); /* with an integer form */
 
 /* A pool that is the mean of a whole volume (volume.c). */
 bool hd_volume_mean(const hd_graph *g, int node);
-/* A transposed convolution of a volume whose windows do not overlap along the depth (volume.c). */
+/* A transposed convolution of a volume that becomes such of images (volume.c). */
 bool hd_volume_spreads(const struct hd_node *n);
 
 /* How many leading operands hold the values that a node moves, 0 = it computes. The others say

@@ -14,7 +14,7 @@
 static bool is_linear(const hd_graph *g, const struct hd_node *n) {
     const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
     const char *where = hd_attr_string(n, "coordinate_transformation_mode", "half_pixel");
-    bool same = x->known && y->known && (x->rank == 3 || x->rank == 4) && x->dim[0] == y->dim[0] &&
+    bool same = x->known && y->known && x->rank >= 3 && x->rank <= 5 && x->dim[0] == y->dim[0] &&
                 x->dim[1] == y->dim[1];
     for (int i = 1; i < n->n_in; i++) same = same && (n->in[i] < 0 || g->tensors[n->in[i]].data);
     for (int i = 0; same && i < x->rank; i++) same = x->dim[i] > 0 && y->dim[i] > 0;
@@ -25,8 +25,21 @@ static bool is_linear(const hd_graph *g, const struct hd_node *n) {
            !strcmp(hd_attr_string(n, "keep_aspect_ratio_policy", "stretch"), "stretch");
 }
 
-bool hd_qdq_is_linear_resize(const hd_graph *g, int node) {
-    return is_linear(g, &g->nodes[node]);
+/* Results along dimension d are what is there. */
+static bool stays(const hd_graph *g, const struct hd_node *n, int d) {
+    const struct hd_tensor *x = &g->tensors[n->in[0]];
+    int scales = n->n_in > 2 ? n->in[2] : -1;
+    if (scales >= 0 && hd_tensor_elems(&g->tensors[scales]) == x->rank)
+        return ((const float *)g->tensors[scales].data)[d] == 1.0f;
+    return x->dim[d] == g->tensors[n->out[0]].dim[d];
+}
+
+enum hd_resize_kind hd_qdq_linear_resize(const hd_graph *g, int node) {
+    const struct hd_node *n = &g->nodes[node];
+    if (n->op != HD_IR_resize || !is_linear(g, n)) return HD_RESIZE_OTHER;
+    if (g->tensors[n->in[0]].rank < 5) return HD_RESIZE_IMAGE;
+    if (stays(g, n, 2)) return HD_RESIZE_IMAGES;
+    return stays(g, n, 3) && stays(g, n, 4) ? HD_RESIZE_DEPTH : HD_RESIZE_VOLUME;
 }
 
 /* Operand i of the node in graph f, where it has one image and channel. */
@@ -93,12 +106,19 @@ static void between(hd_graph *g, const double *at, int64_t n, int64_t size, floa
     out[1] = hd_graph_const(g, "resize.by", HD_F32, 2, dim, weight);
 }
 
+bool hd_qdq_is_linear_resize(const hd_graph *g, int node) {
+    enum hd_resize_kind kind = hd_qdq_linear_resize(g, node);
+    return kind != HD_RESIZE_OTHER && kind != HD_RESIZE_VOLUME;
+}
+
 bool hd_qdq_resize(struct hd_qmatch *m, int node) {
     hd_graph *g = m->g;
     const struct hd_node n = g->nodes[node];
     struct hd_qparam p;
     int in[5];
-    if (!is_linear(g, &n) || !hd_qdq_dequantized(g, n.in[0], &in[0], &p)) return false;
+    if (hd_qdq_linear_resize(g, node) != HD_RESIZE_IMAGE ||
+        !hd_qdq_dequantized(g, n.in[0], &in[0], &p))
+        return false;
     const struct hd_tensor x = g->tensors[n.in[0]], y = g->tensors[n.out[0]];
     float scale = p.scale / m->y.scale;
     if (!isfinite(scale)) return false;

@@ -1,5 +1,5 @@
-/* Convolutions, also transposed ones whose windows do not overlap along the depth, and pools of
- * three dimensions, for integers, as those of two over images.
+/* Convolutions, also transposed ones, pools and linear resizes of three dimensions, for integers,
+ * as those of two over images.
  *
  *   x [N,C,D,H,W]  ->  images [N*D,C,H,W]; those that a window of kd images meets become one image
  *   of kd*C channels, and the window is one of kh x kw
@@ -400,6 +400,53 @@ static bool average(struct volume *v, int node) {
     return true;
 }
 
+/* Scales or sizes of a resize for other dimensions of it, `dim` of x; i, j: those of the volume
+ * that are the last two, -1: as they are. */
+static int resize_operand(struct volume *v, int t, const int64_t *dim, int i, int j) {
+    if (t < 0 || hd_tensor_elems(&v->g->tensors[t]) != RANK) return -1;
+    const struct hd_tensor c = v->g->tensors[t];
+    int64_t four = 4, sizes[4] = {dim[0], dim[1], dim[2], dim[3]};
+    float scales[4] = {1, 1, 1, 1};
+    for (int k = 0; k < 2; k++) {
+        int from = k ? j : i;
+        if (from < 0) continue;
+        if (c.dtype == HD_I64)
+            sizes[2 + k] = ((const int64_t *)c.data)[from];
+        else
+            scales[2 + k] = ((const float *)c.data)[from];
+    }
+    const void *data = c.dtype == HD_I64 ? (const void *)sizes : scales;
+    return hd_graph_const(v->g, c.name, c.dtype, 1, &four, data);
+}
+
+/* Linearly, each image for itself; or the depth, as rows of an image of H*W columns. */
+static bool resize(struct volume *v, int node) {
+    const struct hd_node n = v->g->nodes[node];
+    enum hd_resize_kind kind = hd_qdq_linear_resize(v->g, node);
+    struct hd_qparam p;
+    int q, y = n.out[0];
+    bool deep = kind == HD_RESIZE_DEPTH;
+    if ((!deep && kind != HD_RESIZE_IMAGES) || !is_volume(v->g, y) || !integers(v, n.in[0], &q, &p))
+        return false;
+    const int64_t *d = v->g->tensors[n.in[0]].dim, *to = v->g->tensors[y].dim;
+    int64_t rows[4] = {d[0], d[1], d[2], d[3] * d[4]}, of_rows[4] = {d[0], d[1], to[2], rows[3]},
+            of_images[4] = {d[0] * d[2], d[1], to[3], to[4]};
+    int x = deep ? reshaped(v, n.in[0], 4, rows, -1) : images_of(v, n.in[0]),
+        in[4] = {x, -1, -1, -1};
+    for (int i = 2; i < n.n_in; i++)
+        in[i] = resize_operand(v, n.in[i], v->g->tensors[x].dim, deep ? 2 : 3, deep ? -1 : 4);
+    int made = tensor(v, y, 4, deep ? of_rows : of_images);
+    hd_graph_kill(v->g, node);
+    int id = hd_graph_node(v->g, HD_IR_resize, n.name, n.n_in, in, 1, &made);
+    hd_qdq_copy_attrs(v->g, id, node, false);
+    hd_graph_swap_names(v->g, id, node);
+    if (deep)
+        reshaped(v, made, RANK, v->g->tensors[y].dim, y);
+    else
+        from_images(v, made, y);
+    return true;
+}
+
 /* Whether operand k can stand beside images of volumes like y; *out: it, as an image. */
 static bool beside(struct volume *v, int t, int y, int *out) {
     const struct hd_tensor *x = &v->g->tensors[t], *like = &v->g->tensors[y];
@@ -470,6 +517,7 @@ hd_status hd_pass_volume(hd_ctx *ctx, hd_graph *g) {
                     : op == HD_IR_maxpool       ? maxpool(&v, order[i])
                     : op == HD_IR_avgpool       ? average(&v, order[i])
                     : op == HD_IR_concat        ? concat(&v, order[i])
+                    : op == HD_IR_resize        ? resize(&v, order[i])
                                                 : elementwise(&v, order[i]);
         any = any || done;
     }

@@ -94,6 +94,7 @@ static bool reform(hd_graph *g, hd_arena *a, int node) {
         return true;
     if ((n.op == HD_IR_instancenorm || n.op == HD_IR_groupnorm) && hd_quant_instance(g, node))
         return true;
+    if (n.op == HD_IR_resize && hd_quant_volume_resize(g, node)) return true;
     if (hd_reduce_as_window(g, node, false)) return true;
     int next = hd_graph_only_user(g, n.out[0]);
     return next >= 0 && is_layer(n.op) && hd_quant_ready_absorb(g, a, node, next);

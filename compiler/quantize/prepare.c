@@ -303,6 +303,7 @@ static bool rewrite(hd_graph *g, hd_arena *a, int node, const struct around *r) 
     if (n->op == HD_IR_gemm && plain_gemm(g, a, node)) return true;
     if (hd_quant_mask_as_sum(g, node) || hd_quant_extreme(g, node)) return false;
     if (n->op == HD_IR_lrn && hd_quant_lrn(g, node)) return false;
+    if (n->op == HD_IR_resize && hd_quant_volume_resize(g, node)) return false;
     if (n->op == HD_IR_batchnorm && reads(n, r->behind, r->n_tensors) &&
         hd_quant_rows_batchnorm(g, a, node))
         return false;

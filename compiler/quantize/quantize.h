@@ -73,6 +73,9 @@ bool hd_quant_moments(hd_graph *g, int node);
 bool hd_quant_short_sum(hd_graph *g, int node);
 /* A layer norm of several dimensions as one of rows of all of them; false: it stays. */
 bool hd_quant_volume_norm(hd_graph *g, int node);
+/* A linear resize of a volume as one of its depth and one of its images (volume.c); false: it is
+ * none of both. */
+bool hd_quant_volume_resize(hd_graph *g, int node);
 
 /* The summand of a layer norm in the biases of the products that read it (norms.c); false: it
  * stays. */

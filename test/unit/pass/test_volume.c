@@ -14,7 +14,8 @@
 
 /* x of a volume, dequantised, then `nodes` from d to y, quantised. */
 static const char head[] = "graph g {\n input x i8[%s]\n const s f32[] = {0.0625}\n"
-                           " const z i8[] = {%d}\n const o f32[] = {0.25}\n",
+                           " const z i8[] = {%d}\n const o f32[] = {0.25}\n"
+                           " const up f32[5] = {1,1,1,2,1.5}\n const to i64[5] = {2,3,8,4,6}\n",
                   tail[] =
                       " d ? = dequantize(x, s, z)\n %s\n q ? = quantize(y, o, z)\n output q\n}";
 
@@ -48,7 +49,8 @@ static int deep_nodes(const hd_graph *g) {
     for (size_t i = 0; i < g->n_nodes; i++) {
         enum hd_ir_op op = g->nodes[i].op;
         bool window = op == HD_IR_conv || op == HD_IR_convtranspose || op == HD_IR_qconvtranspose ||
-                      op == HD_IR_maxpool || op == HD_IR_avgpool || op == HD_IR_concat;
+                      op == HD_IR_maxpool || op == HD_IR_avgpool || op == HD_IR_concat ||
+                      op == HD_IR_resize;
         n += !g->nodes[i].dead && window && g->tensors[g->nodes[i].in[0]].rank > 4;
     }
     return n;
@@ -89,6 +91,11 @@ static void same_values(void **state) {
         {"2,3,5,6,6", 5, 1, 1, 1, 1, 1,
          "y ? = maxpool(d) kernel_shape=[2,2,1] strides=[1,2,2] dilations=[2,1,1]"},
         {"2,3,5,6,6", 5, 1, 1, 1, 1, 1, "y ? = avgpool(d) kernel_shape=[5,6,6]"},
+        /* Each image by scales, the depth by a size. */
+        {"2,3,5,4,6", 5, 1, 1, 1, 1, 1, "y ? = resize(d, -, up) mode=\"linear\""},
+        {"2,3,5,4,6", 5, 1, 1, 1, 1, 1,
+         "y ? = resize(d, -, -, to) mode=\"linear\" "
+         "coordinate_transformation_mode=\"align_corners\""},
         {"1,4,3,4,4", 5, 4, 4, 1, 3, 3,
          "a ? = conv(d, w) pads=[0,1,1,0,1,1]\n b ? = quantize(a, o, z)\n"
          " e ? = dequantize(b, o, z)\n f ? = relu(e)\n h ? = add(f, e)\n"

@@ -168,6 +168,17 @@ static int attention(struct net *n, int x) { /* rows of pixels, with a mask of w
     return y;
 }
 
+static int volume(struct net *n, int x) { /* whose depth and whose images are resized, linearly */
+    int y = one(n, HD_IR_reshape, x);
+    hd_attr_set_ints(n->g, last(n), "shape", 5, (int64_t[]){1, C, 4, 4, 4});
+    int sizes = hd_graph_const(n->g, "z", HD_I64, 1, (int64_t[]){5}, (int64_t[]){1, C, 2, 4, 8});
+    y = op(n, HD_IR_resize, 4, (int[]){y, -1, -1, sizes});
+    hd_attr_set_string(n->g, last(n), "mode", "linear");
+    y = one(n, HD_IR_reshape, y);
+    hd_attr_set_ints(n->g, last(n), "shape", 4, (int64_t[]){1, C, SIDE, SIDE});
+    return y;
+}
+
 static int kept(struct net *n, int x) {
     return one(n, HD_IR_relu, conv(n, x, 3, true));
 }
@@ -244,6 +255,7 @@ static void values_are_near(void **state) {
     near(below_largest, 0.05f, 0, 0);
     near(instance, 0.03f, 2, 0.6);
     near(attention, 0.02f, 2, 0.1);
+    near(volume, 0.02f, 2, 0.4);
 }
 
 /* Layers with float weights, and what an output of the network reads. */
