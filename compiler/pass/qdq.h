@@ -108,8 +108,9 @@ enum hd_resize_kind {
 enum hd_resize_kind hd_qdq_linear_resize(const hd_graph *g, int node);
 bool hd_qdq_is_linear_resize(const hd_graph *g, int node); /* with an integer form */
 
-/* A pool that is the mean of a whole volume (volume.c). */
-bool hd_volume_mean(const hd_graph *g, int node);
+/* An average pool of a volume that is one of an image: over all of it, over each of its images, or
+ * along the depth alone (volume.c). */
+bool hd_volume_pool(const hd_graph *g, int node);
 /* A transposed convolution of a volume that becomes such of images (volume.c). */
 bool hd_volume_spreads(const struct hd_node *n);
 

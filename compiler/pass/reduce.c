@@ -185,7 +185,7 @@ static bool as_window(struct reduction *r, int x) {
     int sp = t.rank - 2;
     bool channels = r->set >> 1 & 1;
     int64_t kernel[HD_MAX_RANK], dim[HD_MAX_RANK];
-    if (sp < 1 || sp > 2 || (r->set & 1) || (channels && r->max)) return false;
+    if (sp < 1 || sp > 3 || (r->set & 1) || (channels && r->max)) return false;
     memcpy(dim, t.dim, sizeof dim);
     for (int i = 0; i < sp; i++) {
         kernel[i] = r->set >> (i + 2) & 1 ? t.dim[i + 2] : 1;
@@ -321,7 +321,8 @@ bool hd_reduce_as_window(hd_graph *g, int node, bool pools_only) {
     int x = g->nodes[node].in[0];
     bool image = (r.x.rank == 4 && !(is_middle(&r) && hd_in_rows(g, x))) ||
                  (r.x.rank == 3 && hd_made_as_image(g, x));
-    if (image && as_window(&r, x)) return true;
+    bool volume = r.x.rank == 5 && hd_made_as_image(g, x);
+    if ((image || volume) && as_window(&r, x)) return true;
     if (r.max) return over_width(&r);
     if (image) return false;
     if (set == 0) return as_product(&r);

@@ -370,33 +370,57 @@ static bool maxpool(struct volume *v, int node) {
     return true;
 }
 
-bool hd_volume_mean(const hd_graph *g, int node) {
+enum pool { NO_POOL, POOL_ALL, POOL_IMAGES, POOL_DEPTH };
+
+static enum pool pool_of(const hd_graph *g, int node, struct box *b) {
     const struct hd_node *n = &g->nodes[node];
-    struct box b;
     if (n->op != HD_IR_avgpool || !is_volume(g, n->in[0]) || !is_volume(g, n->out[0]) ||
-        !box_of(n, &b))
-        return false;
-    for (int i = 0; i < 3; i++)
-        if (b.kernel[i] != g->tensors[n->in[0]].dim[DEPTH + i] || b.before[i] || b.after[i])
-            return false;
-    return true;
+        !box_of(n, b))
+        return NO_POOL;
+    const int64_t *d = g->tensors[n->in[0]].dim + DEPTH;
+    bool all = true, still[3];
+    for (int i = 0; i < 3; i++) {
+        bool pads = b->before[i] || b->after[i];
+        all = all && b->kernel[i] == d[i] && !pads;
+        still[i] = b->kernel[i] == 1 && b->stride[i] == 1 && !pads;
+    }
+    return all ? POOL_ALL : still[0] ? POOL_IMAGES : still[1] && still[2] ? POOL_DEPTH : NO_POOL;
 }
 
-/* The mean of a whole volume is that of an image of D*H rows. */
+bool hd_volume_pool(const hd_graph *g, int node) {
+    struct box b;
+    return pool_of(g, node, &b) != NO_POOL;
+}
+
+/* The mean of a whole volume is that of an image of D*H rows; along the depth alone, of one of H*W
+ * columns. */
 static bool average(struct volume *v, int node) {
     const struct hd_node n = v->g->nodes[node];
-    int x = n.in[0], y = n.out[0];
-    if (!hd_volume_mean(v->g, node)) return false;
-    struct hd_tensor t = v->g->tensors[x];
-    int64_t dim[4] = {t.dim[0], t.dim[1], t.dim[2] * t.dim[3], t.dim[4]},
-            one[4] = {t.dim[0], t.dim[1], 1, 1};
-    x = reshaped(v, x, 4, dim, -1);
-    int made = tensor(v, y, 4, one);
+    struct box b;
+    enum pool kind = pool_of(v->g, node, &b);
+    if (kind == NO_POOL) return false;
+    int y = n.out[0], x;
+    const int64_t *d = v->g->tensors[n.in[0]].dim, *to = v->g->tensors[y].dim;
+    int64_t rows = kind == POOL_ALL ? d[2] * d[3] : d[2],
+            dim[4] = {d[0], d[1], rows, d[3] * d[4] * d[2] / rows},
+            of_image[4] = {to[0], to[1], to[2], to[3] * to[4]},
+            of_images[4] = {to[0] * to[2], to[1], to[3], to[4]};
+    bool each = kind == POOL_IMAGES;
+    x = each ? images_of(v, n.in[0]) : reshaped(v, n.in[0], 4, dim, -1);
+    int made = tensor(v, y, 4, each ? of_images : of_image);
+    if (kind == POOL_ALL) b.kernel[1] = dim[2], b.kernel[2] = dim[3];
+    if (kind == POOL_DEPTH)
+        b.kernel[1] = b.kernel[0], b.stride[1] = b.stride[0], b.dilation[1] = b.dilation[0],
+        b.before[1] = b.before[0], b.after[1] = b.after[0];
     hd_graph_kill(v->g, node);
     int id = hd_graph_node(v->g, HD_IR_avgpool, n.name, 1, &x, 1, &made);
-    hd_attr_set_ints(v->g, id, "kernel_shape", 2, dim + 2);
+    hd_attr_set_int(v->g, id, "count_include_pad", hd_attr_int(&n, "count_include_pad", 0));
+    set_window(v, id, &b);
     hd_graph_swap_names(v->g, id, node);
-    reshaped(v, made, RANK, v->g->tensors[y].dim, y);
+    if (each)
+        from_images(v, made, y);
+    else
+        reshaped(v, made, RANK, v->g->tensors[y].dim, y);
     return true;
 }
 

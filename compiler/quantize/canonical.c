@@ -148,12 +148,12 @@ static bool prelu(hd_graph *g, hd_arena *a, int node, bool behind) {
     return true;
 }
 
-/* An average pool of three dimensions, not over all of them, as a depthwise convolution. */
+/* An average pool of several of three dimensions, not over all, as a depthwise convolution. */
 static bool deep_pool(hd_graph *g, int node) {
     const struct hd_node n = g->nodes[node];
     const struct hd_tensor t = g->tensors[n.in[0]];
     int64_t k[3], pads[6], some = 0, area;
-    if (n.op != HD_IR_avgpool || !t.known || t.rank != 5 || hd_volume_mean(g, node)) return false;
+    if (n.op != HD_IR_avgpool || !t.known || t.rank != 5 || hd_volume_pool(g, node)) return false;
     if (hd_attr_ints(&n, "kernel_shape", k, 3, 1) != 3 || hd_attr_int(&n, "ceil_mode", 0) ||
         strcmp(hd_attr_string(&n, "auto_pad", "NOTSET"), "NOTSET"))
         return false;

@@ -289,7 +289,7 @@ static const char *average(struct chooser *c, int node) {
     const struct hd_node *n = &c->g->nodes[node];
     struct hd_window v;
     if (!c->p->made[n->in[0]]) return "its operand is float";
-    if (!hd_volume_mean(c->g, node) &&
+    if (!hd_volume_pool(c->g, node) &&
         hd_window_get(c->ctx, n, &c->g->tensors[n->in[0]], NULL, &v) != HD_OK) {
         hd_clear(c->ctx);
         return "a pool of three dimensions, and not of all of them";

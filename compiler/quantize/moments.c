@@ -41,7 +41,7 @@ static int mean(struct moments *m, const char *suffix, int x) {
 }
 
 static int group_weights(struct moments *m, int64_t channels, int64_t groups) {
-    int64_t n = channels / groups, dim[HD_MAX_RANK] = {channels, channels, 1, 1};
+    int64_t n = channels / groups, dim[HD_MAX_RANK] = {channels, channels, 1, 1, 1};
     float *w = hd_new_array(m->g->arena, float, (size_t)(channels * channels));
     for (int64_t o = 0; o < channels; o++)
         for (int64_t i = o / n * n; i < o / n * n + n; i++) w[o * channels + i] = 1 / (float)n;
@@ -78,7 +78,7 @@ static int image_of(const hd_graph *g, const struct hd_node *n, int *out_y) {
     if (g->nodes[p].op != HD_IR_reshape || g->nodes[u].op != HD_IR_reshape) return -1;
     int x = g->nodes[p].in[0], y = g->nodes[u].out[0];
     const struct hd_tensor *t = &g->tensors[x], *s = &g->tensors[y];
-    bool same = t->known && s->known && t->rank >= 3 && t->rank <= 4 && s->rank == t->rank &&
+    bool same = t->known && s->known && t->rank >= 3 && t->rank <= 5 && s->rank == t->rank &&
                 !memcmp(s->dim, t->dim, (size_t)t->rank * sizeof *t->dim);
     if (!same || t->dim[0] != rows->dim[0] || t->dim[1] % rows->dim[1]) return -1;
     *out_y = y;
@@ -90,7 +90,7 @@ static int image_of(const hd_graph *g, const struct hd_node *n, int *out_y) {
 static int64_t groups_of(const hd_graph *g, const struct hd_node *n) {
     const struct hd_tensor *x = &g->tensors[n->in[0]];
     int64_t axis = hd_attr_int(n, "axis", -1), groups = 1;
-    if (!x->known || x->dtype != HD_F32 || x->producer < 0 || x->rank < 3 || x->rank > 4) return 0;
+    if (!x->known || x->dtype != HD_F32 || x->producer < 0 || x->rank < 3 || x->rank > 5) return 0;
     if (n->op == HD_IR_layernorm) {
         if (n->n_out != 1 || !hd_attr_int(n, "centred", 1)) return 0;
         axis += axis < 0 ? x->rank : 0;
@@ -114,7 +114,7 @@ static int64_t groups_of(const hd_graph *g, const struct hd_node *n) {
 bool hd_quant_moments(hd_graph *g, int node) {
     const struct hd_node n = g->nodes[node];
     struct moments m = {.g = g, .x = g->tensors[n.in[0]], .name = g->tensors[n.out[0]].name};
-    int64_t groups = groups_of(g, &n), axes[2] = {2, 3};
+    int64_t groups = groups_of(g, &n), axes[3] = {2, 3, 4};
     if (!groups) return false;
     int x = n.in[0], bias = -1, y = n.out[0], image = image_of(g, &n, &y);
     if (image >= 0) x = image, m.x = g->tensors[x], m.name = g->tensors[y].name;

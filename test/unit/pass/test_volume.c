@@ -56,60 +56,66 @@ static int deep_nodes(const hd_graph *g) {
     return n;
 }
 
+static const struct net become[] = {
+    {"1,3,4,5,6", 0, 4, 3, 3, 3, 3, "y ? = conv(d, w) pads=[1,1,1,1,1,1]"},
+    {"1,3,4,5,6", -7, 4, 3, 3, 3, 3, "y ? = conv(d, w) pads=[1,1,1,1,1,1]"},
+    {"2,3,5,5,6", 5, 4, 3, 3, 1, 2, "y ? = conv(d, w) pads=[2,0,0,0,0,1] strides=[2,1,2]"},
+    {"2,2,7,4,4", 5, 4, 2, 3, 2, 2, "y ? = conv(d, w) dilations=[2,1,2] pads=[0,1,1,1,0,1]"},
+    {"1,4,3,4,4", 5, 6, 2, 2, 3, 1, "y ? = conv(d, w) group=2 pads=[1,1,0,0,1,0]"},
+    {"1,4,3,4,4", 5, 4, 1, 3, 3, 3, "y ? = conv(d, w) group=4 pads=[1,1,1,1,1,1]"},
+    {"1,4,3,4,4", 5, 4, 4, 1, 3, 3, "y ? = conv(d, w) strides=[2,1,1]"},
+    {"1,4,3,4,4", 5, 4, 6, 2, 2, 2,
+     "y ? = convtranspose(d, w) kernel_shape=[2,2,2] strides=[2,2,2]"},
+    /* A decoder and what is beside it; in front of another convolution. */
+    {"2,4,3,4,4", 5, 4, 4, 1, 3, 3,
+     "a ? = conv(d, w) pads=[0,1,1,0,1,1]\n b ? = quantize(a, o, z)\n"
+     " e ? = dequantize(b, o, z)\n f ? = concat(e, d) axis=1\n y ? = relu(f)"},
+    {"2,4,2,3,3", -3, 4, 2, 3, 3, 2,
+     "y ? = convtranspose(d, w) kernel_shape=[3,3,2] strides=[3,2,1] pads=[0,1,0,0,0,1] group=2"
+     " output_padding=[0,1,0]"},
+    /* Windows that overlap along the depth, and are cut off at its ends. */
+    {"2,4,3,4,4", 5, 4, 3, 4, 4, 4,
+     "y ? = convtranspose(d, w) kernel_shape=[4,4,4] strides=[2,2,2] pads=[1,1,1,1,1,1]"},
+    {"1,4,3,3,4", 5, 4, 2, 3, 3, 3,
+     "y ? = convtranspose(d, w) kernel_shape=[3,3,3] strides=[2,2,2] pads=[1,1,1,1,1,1] group=2"
+     " output_padding=[1,1,1]"},
+    {"2,4,4,3,3", -3, 4, 2, 5, 2, 2,
+     "y ? = convtranspose(d, w) kernel_shape=[5,2,2] strides=[3,1,1] pads=[2,0,0,1,0,1] "
+     "group=2"},
+    {"2,4,4,3,3", -3, 4, 2, 3, 2, 2,
+     "y ? = convtranspose(d, w) kernel_shape=[3,2,2] dilations=[2,1,1] pads=[0,0,0,1,0,0]"},
+    {"2,3,5,6,6", 5, 1, 1, 1, 1, 1,
+     "y ? = maxpool(d) kernel_shape=[2,2,3] strides=[2,1,2] pads=[1,0,1,0,1,1]"},
+    {"2,3,5,6,6", 5, 1, 1, 1, 1, 1,
+     "y ? = maxpool(d) kernel_shape=[2,2,1] strides=[1,2,2] dilations=[2,1,1]"},
+    {"2,3,5,6,6", 5, 1, 1, 1, 1, 1, "y ? = avgpool(d) kernel_shape=[5,6,6]"},
+    {"2,3,5,6,6", 5, 1, 1, 1, 1, 1,
+     "y ? = avgpool(d) kernel_shape=[1,3,2] strides=[1,2,1] pads=[0,1,0,0,1,1]"},
+    {"2,3,5,6,6", 5, 1, 1, 1, 1, 1,
+     "y ? = avgpool(d) kernel_shape=[3,1,1] strides=[2,1,1] pads=[1,0,0,1,0,0] "
+     "count_include_pad=1"},
+    /* Each image by scales, the depth by a size. */
+    {"2,3,5,4,6", 5, 1, 1, 1, 1, 1, "y ? = resize(d, -, up) mode=\"linear\""},
+    {"2,3,5,4,6", 5, 1, 1, 1, 1, 1,
+     "y ? = resize(d, -, -, to) mode=\"linear\" "
+     "coordinate_transformation_mode=\"align_corners\""},
+    {"1,4,3,4,4", 5, 4, 4, 1, 3, 3,
+     "a ? = conv(d, w) pads=[0,1,1,0,1,1]\n b ? = quantize(a, o, z)\n"
+     " e ? = dequantize(b, o, z)\n f ? = relu(e)\n h ? = add(f, e)\n"
+     " m ? = avgpool(h) kernel_shape=[3,4,4]\n y ? = mul(h, m)"},
+};
+
 static void same_values(void **state) {
     (void)state;
-    static const struct net nets[] = {
-        {"1,3,4,5,6", 0, 4, 3, 3, 3, 3, "y ? = conv(d, w) pads=[1,1,1,1,1,1]"},
-        {"1,3,4,5,6", -7, 4, 3, 3, 3, 3, "y ? = conv(d, w) pads=[1,1,1,1,1,1]"},
-        {"2,3,5,5,6", 5, 4, 3, 3, 1, 2, "y ? = conv(d, w) pads=[2,0,0,0,0,1] strides=[2,1,2]"},
-        {"2,2,7,4,4", 5, 4, 2, 3, 2, 2, "y ? = conv(d, w) dilations=[2,1,2] pads=[0,1,1,1,0,1]"},
-        {"1,4,3,4,4", 5, 6, 2, 2, 3, 1, "y ? = conv(d, w) group=2 pads=[1,1,0,0,1,0]"},
-        {"1,4,3,4,4", 5, 4, 1, 3, 3, 3, "y ? = conv(d, w) group=4 pads=[1,1,1,1,1,1]"},
-        {"1,4,3,4,4", 5, 4, 4, 1, 3, 3, "y ? = conv(d, w) strides=[2,1,1]"},
-        {"1,4,3,4,4", 5, 4, 6, 2, 2, 2,
-         "y ? = convtranspose(d, w) kernel_shape=[2,2,2] strides=[2,2,2]"},
-        /* A decoder and what is beside it; in front of another convolution. */
-        {"2,4,3,4,4", 5, 4, 4, 1, 3, 3,
-         "a ? = conv(d, w) pads=[0,1,1,0,1,1]\n b ? = quantize(a, o, z)\n"
-         " e ? = dequantize(b, o, z)\n f ? = concat(e, d) axis=1\n y ? = relu(f)"},
-        {"2,4,2,3,3", -3, 4, 2, 3, 3, 2,
-         "y ? = convtranspose(d, w) kernel_shape=[3,3,2] strides=[3,2,1] pads=[0,1,0,0,0,1] group=2"
-         " output_padding=[0,1,0]"},
-        /* Windows that overlap along the depth, and are cut off at its ends. */
-        {"2,4,3,4,4", 5, 4, 3, 4, 4, 4,
-         "y ? = convtranspose(d, w) kernel_shape=[4,4,4] strides=[2,2,2] pads=[1,1,1,1,1,1]"},
-        {"1,4,3,3,4", 5, 4, 2, 3, 3, 3,
-         "y ? = convtranspose(d, w) kernel_shape=[3,3,3] strides=[2,2,2] pads=[1,1,1,1,1,1] group=2"
-         " output_padding=[1,1,1]"},
-        {"2,4,4,3,3", -3, 4, 2, 5, 2, 2,
-         "y ? = convtranspose(d, w) kernel_shape=[5,2,2] strides=[3,1,1] pads=[2,0,0,1,0,1] "
-         "group=2"},
-        {"2,4,4,3,3", -3, 4, 2, 3, 2, 2,
-         "y ? = convtranspose(d, w) kernel_shape=[3,2,2] dilations=[2,1,1] pads=[0,0,0,1,0,0]"},
-        {"2,3,5,6,6", 5, 1, 1, 1, 1, 1,
-         "y ? = maxpool(d) kernel_shape=[2,2,3] strides=[2,1,2] pads=[1,0,1,0,1,1]"},
-        {"2,3,5,6,6", 5, 1, 1, 1, 1, 1,
-         "y ? = maxpool(d) kernel_shape=[2,2,1] strides=[1,2,2] dilations=[2,1,1]"},
-        {"2,3,5,6,6", 5, 1, 1, 1, 1, 1, "y ? = avgpool(d) kernel_shape=[5,6,6]"},
-        /* Each image by scales, the depth by a size. */
-        {"2,3,5,4,6", 5, 1, 1, 1, 1, 1, "y ? = resize(d, -, up) mode=\"linear\""},
-        {"2,3,5,4,6", 5, 1, 1, 1, 1, 1,
-         "y ? = resize(d, -, -, to) mode=\"linear\" "
-         "coordinate_transformation_mode=\"align_corners\""},
-        {"1,4,3,4,4", 5, 4, 4, 1, 3, 3,
-         "a ? = conv(d, w) pads=[0,1,1,0,1,1]\n b ? = quantize(a, o, z)\n"
-         " e ? = dequantize(b, o, z)\n f ? = relu(e)\n h ? = add(f, e)\n"
-         " m ? = avgpool(h) kernel_shape=[3,4,4]\n y ? = mul(h, m)"},
-    };
     int8_t want[4096], got[4096];
-    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+    for (size_t i = 0; i < sizeof become / sizeof *become; i++) {
         hd_ctx *ctx = hd_ctx_create();
-        hd_graph *g = parsed(ctx, &nets[i]);
+        hd_graph *g = parsed(ctx, &become[i]);
         size_t n = golden_bytes(ctx, g, want, sizeof want);
         if (hd_pass_run(ctx, g, "volume") != HD_OK)
-            fail_msg("%s: %s", nets[i].nodes, hd_message(ctx));
+            fail_msg("%s: %s", become[i].nodes, hd_message(ctx));
         assert_int_equal(golden_bytes(ctx, g, got, sizeof got), n);
-        if (memcmp(want, got, n) || deep_nodes(g)) fail_msg("net %zu: %s", i, nets[i].nodes);
+        if (memcmp(want, got, n) || deep_nodes(g)) fail_msg("net %zu: %s", i, become[i].nodes);
         hd_graph_destroy(g);
         hd_ctx_destroy(ctx);
     }

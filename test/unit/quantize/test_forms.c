@@ -78,6 +78,16 @@ static const struct form {
     {"r ? = reshape(c) shape=[1,4,1,5,3]\ny ? = prelu(r, slopes)\n", HD_IR_prelu, 5, 0},
     {"r ? = reshape(c) shape=[1,4,5,1,3]\na ? = abs(r)\ny ? = batchnorm(a, k, f4, f4, v4)\n",
      HD_IR_batchnorm, 5, 0},
+    {"r ? = reshape(c) shape=[1,4,5,1,3]\ne ? = conv(r, cube)\ny ? = reducemean(e, pixels)\n",
+     HD_IR_reducemean, 5, 0},
+    {"r ? = reshape(c) shape=[1,4,1,5,3]\ne ? = conv(r, cube)\ny ? = reducemax(e, sample) "
+     "keepdims=0\n",
+     HD_IR_reducemax, 5, 0},
+    {"r ? = reshape(c) shape=[1,4,15,100,3]\ny ? = instancenorm(r, k, f4)\n", HD_IR_instancenorm,
+     LONG, 0},
+    {"s ? = reshape(c) shape=[1,4,15,100,3]\nr ? = reshape(s) shape=[1,2,9000]\nn ? = "
+     "instancenorm(r, k2, f2)\ny ? = reshape(n) shape=[1,4,15,100,3]\n",
+     HD_IR_instancenorm, LONG, 0},
     /* it changes from pixel to pixel, too */
     {"s ? = expand(slope, all)\ny ? = layernorm(c, s) axis=1\n", HD_IR_layernorm, LONG, 0},
     /* the sum of all pixels, and running sums: along rows, a middle dimension, channels */
@@ -122,6 +132,7 @@ static hd_graph *parse(hd_ctx *ctx, hd_arena *a, const struct form *f) {
         "const k f32[4] = {1,2,-1,0.5}\nconst by f32[1,1,5,1] = {1,2,4,-0.5,0.25}\n"
         "const weights f32[4,4,1,1] = {1,2,-1,0.5, 0.25,-1,1,2, -2,1,0.5,0.5, 1,1,1,-1}\n"
         "const line f32[4,4,1] = {1,2,-1,0.5, 0.25,-1,1,2, -2,1,0.5,0.5, 1,1,1,-1}\n"
+        "const cube f32[4,4,1,1,1] = {1,2,-1,0.5, 0.25,-1,1,2, -2,1,0.5,0.5, 1,1,1,-1}\n"
         "const grouped f32[4,2,1,1] = {1,2,-1,0.5, 0.25,-1,1,2}\n"
         "const bias f32[4] = {0.5,-0.5,1,0}\nconst unit f32[1,1] = {2}\nc ? = conv(x, weights, "
         "bias)\n"
