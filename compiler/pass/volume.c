@@ -90,6 +90,16 @@ static int images_of(struct volume *v, int t) {
     return v->images[t] = reshaped(v, transposed(v, t, turn, -1), 4, dim, -1);
 }
 
+/* Its images are there, or those of the integers that it is dequantised from. */
+static bool has_images(const struct volume *v, int t) {
+    struct hd_qparam p;
+    int q;
+    if (t < 0 || (size_t)t >= v->n) return false;
+    return v->images[t] >= 0 ||
+           (v->g->tensors[t].producer >= 0 && hd_qdq_dequantized(v->g, t, &q, &p) &&
+            (size_t)q < v->n && v->images[q] >= 0);
+}
+
 static bool box_of(const struct hd_node *n, struct box *b) {
     int64_t pads[6];
     memset(b, 0, sizeof *b);
@@ -492,7 +502,7 @@ static bool concat(struct volume *v, int node) {
     bool any = false, all = is_volume(v->g, y) && hd_attr_int(&n, "axis", 0) == 1;
     for (int k = 0; all && k < n.n_in; k++) {
         all = is_volume(v->g, n.in[k]) && (size_t)n.in[k] < v->n;
-        any = any || (all && v->images[n.in[k]] >= 0);
+        any = any || (all && has_images(v, n.in[k]));
     }
     if (!all || !any) return false;
     for (int k = 0; k < n.n_in; k++) in[k] = images_of(v, n.in[k]);
@@ -510,8 +520,7 @@ static bool elementwise(struct volume *v, int node) {
     if (!hd_is_elementwise(n.op) || n.op == HD_IR_dequantize || n.n_out != 1 ||
         n.n_in > HD_MAX_OPERANDS || !is_volume(v->g, y))
         return false;
-    for (int k = 0; k < n.n_in; k++)
-        any = any || (n.in[k] >= 0 && (size_t)n.in[k] < v->n && v->images[n.in[k]] >= 0);
+    for (int k = 0; k < n.n_in; k++) any = any || has_images(v, n.in[k]);
     for (int k = 0; any && k < n.n_in; k++) {
         in[k] = n.in[k];
         if (n.in[k] >= 0 && !beside(v, n.in[k], y, &in[k])) return false;

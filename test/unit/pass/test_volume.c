@@ -50,7 +50,7 @@ static int deep_nodes(const hd_graph *g) {
         enum hd_ir_op op = g->nodes[i].op;
         bool window = op == HD_IR_conv || op == HD_IR_convtranspose || op == HD_IR_qconvtranspose ||
                       op == HD_IR_maxpool || op == HD_IR_avgpool || op == HD_IR_concat ||
-                      op == HD_IR_resize;
+                      op == HD_IR_resize || op == HD_IR_add;
         n += !g->nodes[i].dead && window && g->tensors[g->nodes[i].in[0]].rank > 4;
     }
     return n;
