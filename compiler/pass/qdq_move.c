@@ -34,7 +34,8 @@ void hd_qdq_copy_attrs(hd_graph *g, int to, int from, bool window_only) {
         const struct hd_attr *a = &n->attrs[i];
         bool window = !strcmp(a->name, "kernel_shape") || !strcmp(a->name, "strides") ||
                       !strcmp(a->name, "pads") || !strcmp(a->name, "dilations") ||
-                      !strcmp(a->name, "group") || !strcmp(a->name, "ceil_mode");
+                      !strcmp(a->name, "group") || !strcmp(a->name, "ceil_mode") ||
+                      !strcmp(a->name, "macs");
         if (window_only && !window) continue;
         if (a->kind == HD_ATTR_INTS)
             hd_attr_set_ints(g, to, a->name, a->n, a->ints);

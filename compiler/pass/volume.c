@@ -21,7 +21,7 @@
 #include "compiler/pass/qdq.h"
 #include "runtime/base/num.h"
 
-enum { RANK = 5, DEPTH = 2, LAYERS_MOST = 8, TAPS_MOST = 32 };
+enum { RANK = 5, DEPTH = 2, LAYERS_MOST = 8, TAPS_MOST = 32, LANES = 16 };
 
 struct volume {
     hd_graph *g;
@@ -182,22 +182,39 @@ static int dequantised(struct volume *v, int q, int like, const char *name) {
     return y;
 }
 
-/* Weights [M,C/g,kd,kh,kw] as [M,kd*C/g,kh,kw]; -1: they are no integers. */
-static int flat_weights(struct volume *v, int t) {
+/* Groups of whole words, of as few old ones as that takes, where the layers of a window stand
+ * beside each other: then words move and not single channels. The others have zeros as weights, in
+ * words that are read anyway. */
+static int64_t groups_of_words(int64_t groups, int64_t channels, int64_t kd) {
+    for (int64_t r = 1; r <= groups && kd > 1; r++)
+        if (groups % r == 0 && r * (channels / groups) % LANES == 0) return groups / r;
+    return kd > 1 && channels <= LANES ? 1 : groups;
+}
+
+/* Weights [M,C/g,kd,kh,kw] as [M,kd*C/g,kh,kw], of `joined` groups instead of n; -1: they are no
+ * integers. */
+static int flat_weights(struct volume *v, int t, int64_t n, int64_t joined) {
     const struct hd_node *dq = hd_qdq_constant(v->g, t);
     if (!dq || hd_attr_get(dq, "block_size")) return -1;
-    const struct hd_tensor w = v->g->tensors[dq->in[0]];
+    const struct hd_tensor w = v->g->tensors[dq->in[0]], *zero = dq->n_in > 2 && dq->in[2] >= 0
+                                                                     ? &v->g->tensors[dq->in[2]]
+                                                                     : NULL;
     bool bytes = w.dtype == HD_I8 || w.dtype == HD_U8;
-    if (!bytes || w.rank != RANK) return -1;
+    if (!bytes || w.rank != RANK || (zero && !zero->data)) return -1;
     if (hd_tensor_elems(&v->g->tensors[dq->in[1]]) != 1 && hd_attr_int(dq, "axis", 1) != 0)
         return -1;
-    int64_t dim[4] = {w.dim[0], w.dim[1] * w.dim[2], w.dim[3], w.dim[4]}, area = dim[2] * dim[3];
-    int8_t *to = hd_new_array(v->g->arena, int8_t, (size_t)hd_tensor_elems(&w) + 1);
+    int64_t per = w.dim[1], all = per * (n / joined), area = w.dim[3] * w.dim[4],
+            dim[4] = {w.dim[0], all * w.dim[2], w.dim[3], w.dim[4]}, each = dim[1] * area;
+    int8_t *to = hd_new_array(v->g->arena, int8_t, (size_t)(dim[0] * each) + 1);
     const int8_t *from = w.data;
-    for (int64_t m = 0; m < w.dim[0]; m++)
-        for (int64_t c = 0; c < w.dim[1]; c++)
+    for (int64_t m = 0; m < dim[0]; m++) {
+        int64_t first = m / (dim[0] / n) % (n / joined) * per;
+        int none = zero ? hd_qdq_int_at(zero, hd_tensor_elems(zero) == 1 ? 0 : m) : 0;
+        memset(to + m * each, none, (size_t)each);
+        for (int64_t c = 0; c < per; c++)
             for (int64_t z = 0; z < w.dim[2]; z++, from += area)
-                memcpy(to + ((m * w.dim[2] + z) * w.dim[1] + c) * area, from, (size_t)area);
+                memcpy(to + m * each + (z * all + first + c) * area, from, (size_t)area);
+    }
     int q = hd_graph_const(v->g, hd_sprintf(v->g->arena, "%s.flat", w.name), w.dtype, 4, dim, to);
     return dequantised(v, q, (int)(dq - v->g->nodes), hd_sprintf(v->g->arena, "%s.flat", w.name));
 }
@@ -232,15 +249,17 @@ static bool conv(struct volume *v, int node) {
     struct box b;
     int q, y = n.out[0];
     if (!is_volume(v->g, y) || !integers(v, n.in[0], &q, &p) || !box_of(&n, &b)) return false;
-    int w = flat_weights(v, n.in[1]);
+    int64_t macs = hd_node_macs(v->g, &n), n_groups = hd_attr_int(&n, "group", 1),
+            group = groups_of_words(n_groups, v->g->tensors[n.in[0]].dim[1], b.kernel[0]);
+    int w = flat_weights(v, n.in[1], n_groups, group);
     if (w < 0) return false;
     const int64_t *d = v->g->tensors[y].dim, dim[4] = {d[0] * d[2], d[1], d[3], d[4]};
-    int in[3] = {conv_input(v, n.in[0], q, p, &b, d[2], hd_attr_int(&n, "group", 1)), w,
-                 n.n_in > 2 ? n.in[2] : -1};
+    int in[3] = {conv_input(v, n.in[0], q, p, &b, d[2], group), w, n.n_in > 2 ? n.in[2] : -1};
     int made = tensor(v, y, 4, dim), id;
     hd_graph_kill(v->g, node);
     id = hd_graph_node(v->g, HD_IR_conv, n.name, n.n_in, in, 1, &made);
-    hd_attr_set_int(v->g, id, "group", hd_attr_int(&n, "group", 1));
+    hd_attr_set_int(v->g, id, "group", group);
+    if (group != n_groups) hd_attr_set_int(v->g, id, "macs", macs);
     set_window(v, id, &b);
     hd_graph_swap_names(v->g, id, node);
     from_images(v, made, y);

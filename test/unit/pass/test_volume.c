@@ -35,7 +35,7 @@ static hd_graph *parsed(hd_ctx *ctx, const struct net *n) {
         at +=
             snprintf(text + at, sizeof text - (size_t)at, "%s%d", i ? "," : "", i * 37 % 101 - 50);
     at += snprintf(text + at, sizeof text - (size_t)at,
-                   "}\n const ws f32[] = {0.015625}\n const wz i8[] = {0}\n"
+                   "}\n const ws f32[] = {0.015625}\n const wz i8[] = {3}\n"
                    " w ? = dequantize(wi, ws, wz)\n");
     snprintf(text + at, sizeof text - (size_t)at, tail, n->nodes);
     hd_graph *g = NULL;
@@ -63,6 +63,7 @@ static const struct net become[] = {
     {"2,2,7,4,4", 5, 4, 2, 3, 2, 2, "y ? = conv(d, w) dilations=[2,1,2] pads=[0,1,1,1,0,1]"},
     {"1,4,3,4,4", 5, 6, 2, 2, 3, 1, "y ? = conv(d, w) group=2 pads=[1,1,0,0,1,0]"},
     {"1,4,3,4,4", 5, 4, 1, 3, 3, 3, "y ? = conv(d, w) group=4 pads=[1,1,1,1,1,1]"},
+    {"1,32,3,2,3", 5, 32, 2, 3, 2, 1, "y ? = conv(d, w) group=16 pads=[1,0,0,1,1,0]"},
     {"1,4,3,4,4", 5, 4, 4, 1, 3, 3, "y ? = conv(d, w) strides=[2,1,1]"},
     {"1,4,3,4,4", 5, 4, 6, 2, 2, 2,
      "y ? = convtranspose(d, w) kernel_shape=[2,2,2] strides=[2,2,2]"},
