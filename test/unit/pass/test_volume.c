@@ -64,6 +64,13 @@ static const struct net become[] = {
     {"1,4,3,4,4", 5, 6, 2, 2, 3, 1, "y ? = conv(d, w) group=2 pads=[1,1,0,0,1,0]"},
     {"1,4,3,4,4", 5, 4, 1, 3, 3, 3, "y ? = conv(d, w) group=4 pads=[1,1,1,1,1,1]"},
     {"1,32,3,2,3", 5, 32, 2, 3, 2, 1, "y ? = conv(d, w) group=16 pads=[1,0,0,1,1,0]"},
+    /* Of images that a layer makes: rows of several layers of them. */
+    {"2,16,4,5,3", 5, 16, 16, 3, 3, 2,
+     "a ? = conv(d, w) pads=[1,1,1,1,1,0]\n b ? = quantize(a, o, z)\n e ? = dequantize(b, o, z)\n"
+     " y ? = conv(e, w) pads=[2,1,0,0,2,1] strides=[1,2,1] dilations=[2,1,2]"},
+    {"1,6,4,3,4", 5, 6, 1, 2, 2, 3,
+     "a ? = conv(d, w) group=6 pads=[1,1,1,1,1,1]\n b ? = quantize(a, o, z)\n"
+     " e ? = dequantize(b, o, z)\n y ? = conv(e, w) group=6 strides=[2,1,1] pads=[0,1,0,1,0,0]"},
     {"1,4,3,4,4", 5, 4, 4, 1, 3, 3, "y ? = conv(d, w) strides=[2,1,1]"},
     {"1,4,3,4,4", 5, 4, 6, 2, 2, 2,
      "y ? = convtranspose(d, w) kernel_shape=[2,2,2] strides=[2,2,2]"},
