@@ -52,6 +52,8 @@ static const struct form {
      HD_IR_groupnorm, 5, 0},
     {"y ? = instancenorm(c, k, f4)\n", HD_IR_instancenorm, LONG, 0},
     {"y ? = groupnorm(c, k, f4) num_groups=2\n", HD_IR_groupnorm, LONG, 0},
+    {"y ? = groupnorm(c, k, f4) num_groups=2\n", HD_IR_groupnorm, 336, 1},
+    {"y ? = groupnorm(c, k, f4) num_groups=2\n", HD_IR_groupnorm, 340, 0},
     {"s ? = expand(f, all)\nb ? = expand(f, all)\ny ? = layernorm(c, s, b) axis=1\n",
      HD_IR_layernorm, LONG, 0},
     {"y ? = instancenorm(c, k, f4)\n", HD_IR_instancenorm, 700, 0},
