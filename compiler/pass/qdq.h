@@ -109,9 +109,9 @@ enum hd_resize_kind hd_qdq_linear_resize(const hd_graph *g, int node);
 bool hd_qdq_is_linear_resize(const hd_graph *g, int node); /* with an integer form */
 
 /* An average pool of a volume that is one of an image: over all of it, over each of its images, or
- * along the depth alone (volume.c). */
+ * along its whole depth alone (volume_pool.c). */
 bool hd_volume_pool(const hd_graph *g, int node);
-/* A transposed convolution of a volume that becomes such of images (volume.c). */
+/* A transposed convolution of a volume that becomes such of images (volume_conv.c). */
 bool hd_volume_spreads(const struct hd_node *n);
 
 /* How many leading operands hold the values that a node moves, 0 = it computes. The others say

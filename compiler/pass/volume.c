@@ -50,12 +50,26 @@ static const int64_t turn[RANK] = {0, 2, 1, 3, 4}; /* its own inverse */
 void hd_volume_from_images(struct volume *v, int images, int y) {
     const int64_t *d = v->g->tensors[y].dim, dim[RANK] = {d[0], d[2], d[1], d[3], d[4]};
     v->images[y] = images;
+    v->made[y] = true;
     hd_volume_transposed(v, hd_volume_reshaped(v, images, RANK, dim, -1), turn, y);
 }
 
 bool hd_volume_is(const hd_graph *g, int t) {
     const struct hd_tensor *x = t < 0 ? NULL : &g->tensors[t];
     return x && x->known && x->rank == RANK && !x->data && hd_tensor_elems(x) > 0;
+}
+
+/* The images of a constant. */
+static int constant(struct volume *v, int t, const int64_t *dim) {
+    const struct hd_tensor c = v->g->tensors[t];
+    size_t image = (size_t)(dim[2] * dim[3]) * hd_dtype_bytes(c.dtype);
+    uint8_t *to = hd_alloc(v->g->arena, (size_t)(dim[0] * dim[1]) * image + 1), *at = to;
+    for (int64_t i = 0; i < dim[0]; i++)
+        for (int64_t k = 0; k < dim[1]; k++, at += image) {
+            int64_t n = i / c.dim[DEPTH] * dim[1] + k, z = i % c.dim[DEPTH];
+            memcpy(at, (const uint8_t *)c.data + (size_t)(n * c.dim[DEPTH] + z) * image, image);
+        }
+    return hd_graph_const(v->g, hd_sprintf(v->g->arena, "%s.images", c.name), c.dtype, 4, dim, to);
 }
 
 int hd_volume_images(struct volume *v, int t) {
@@ -72,6 +86,7 @@ int hd_volume_images(struct volume *v, int t) {
         return v->images[t] = y;
     }
     const int64_t *d = v->g->tensors[t].dim, dim[4] = {d[0] * d[2], d[1], d[3], d[4]};
+    if (v->g->tensors[t].data) return v->images[t] = constant(v, t, dim);
     return v->images[t] = hd_volume_reshaped(v, hd_volume_transposed(v, t, turn, -1), 4, dim, -1);
 }
 
@@ -221,7 +236,7 @@ static bool elementwise(struct volume *v, int node) {
 }
 
 hd_status hd_pass_volume(hd_ctx *ctx, hd_graph *g) {
-    struct volume v = {g, NULL, g->n_tensors};
+    struct volume v = {g, NULL, hd_new_array(g->arena, bool, g->n_tensors + 1), g->n_tensors};
     int *order = hd_new_array(g->arena, int, g->n_nodes + 1);
     size_t n = hd_graph_order(g, order);
     bool any = false;

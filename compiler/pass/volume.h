@@ -9,6 +9,7 @@ enum { RANK = 5, DEPTH = 2 };
 struct volume {
     hd_graph *g;
     int *images; /* per tensor of the graph as it came: its form [N*D,C,H,W]; -1 = not made */
+    bool *made;  /* per such tensor: a layer makes it as images, no move */
     size_t n;
 };
 

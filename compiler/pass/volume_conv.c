@@ -107,10 +107,8 @@ static int row_weights(struct volume *v, int t) {
  * (columns.c). */
 static bool in_rows(const struct volume *v, const struct hd_node *n, int q, const struct box *b) {
     int64_t channels = v->g->tensors[q].dim[1], made = v->g->tensors[n->out[0]].dim[1];
-    int maker = v->images[q] < 0 ? -1 : v->g->tensors[v->images[q]].producer;
     bool gaps = b->dilation[1] > 1 && b->kernel[1] > 1;
-    if (b->kernel[0] == 1 || gaps || maker < 0 || v->g->nodes[maker].op == HD_IR_reshape)
-        return false;
+    if (b->kernel[0] == 1 || gaps || !v->made[q]) return false;
     int64_t rows = b->kernel[0] * b->kernel[1], group = hd_attr_int(n, "group", 1);
     if (rows * b->kernel[2] > WINDOW_TAPS) return false;
     if (group == channels) return true;

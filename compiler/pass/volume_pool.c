@@ -46,13 +46,15 @@ static enum pool pool_of(const hd_graph *g, int node, struct box *b) {
         !hd_volume_box(n, b))
         return NO_POOL;
     const int64_t *d = g->tensors[n->in[0]].dim + DEPTH;
-    bool all = true, still[3];
+    bool all[3], still[3];
     for (int i = 0; i < 3; i++) {
         bool pads = b->before[i] || b->after[i];
-        all = all && b->kernel[i] == d[i] && !pads;
+        all[i] = b->kernel[i] == d[i] && !pads;
         still[i] = b->kernel[i] == 1 && b->stride[i] == 1 && !pads;
     }
-    return all ? POOL_ALL : still[0] ? POOL_IMAGES : still[1] && still[2] ? POOL_DEPTH : NO_POOL;
+    if (still[0]) return POOL_IMAGES;
+    if (all[0] && all[1] && all[2]) return POOL_ALL;
+    return all[0] && still[1] && still[2] ? POOL_DEPTH : NO_POOL;
 }
 
 bool hd_volume_pool(const hd_graph *g, int node) {
@@ -60,8 +62,8 @@ bool hd_volume_pool(const hd_graph *g, int node) {
     return pool_of(g, node, &b) != NO_POOL;
 }
 
-/* The mean of a whole volume is that of an image of D*H rows; along the depth alone, of one of H*W
- * columns. */
+/* The mean of a whole volume is that of an image of D*H rows; along the whole depth alone, of one
+ * of H*W columns. */
 bool hd_volume_average(struct volume *v, int node) {
     const struct hd_node n = v->g->nodes[node];
     struct box b;
@@ -76,10 +78,8 @@ bool hd_volume_average(struct volume *v, int node) {
     bool each = kind == POOL_IMAGES;
     x = each ? hd_volume_images(v, n.in[0]) : hd_volume_reshaped(v, n.in[0], 4, dim, -1);
     int made = hd_volume_tensor(v, y, 4, each ? of_images : of_image);
-    if (kind == POOL_ALL) b.kernel[1] = dim[2], b.kernel[2] = dim[3];
-    if (kind == POOL_DEPTH)
-        b.kernel[1] = b.kernel[0], b.stride[1] = b.stride[0], b.dilation[1] = b.dilation[0],
-        b.before[1] = b.before[0], b.after[1] = b.after[0];
+    if (kind == POOL_ALL) b.kernel[2] = dim[3];
+    if (!each) b.kernel[1] = dim[2];
     hd_graph_kill(v->g, node);
     int id = hd_graph_node(v->g, HD_IR_avgpool, n.name, 1, &x, 1, &made);
     hd_attr_set_int(v->g, id, "count_include_pad", hd_attr_int(&n, "count_include_pad", 0));

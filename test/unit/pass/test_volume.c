@@ -15,7 +15,9 @@
 /* x of a volume, dequantised, then `nodes` from d to y, quantised. */
 static const char head[] = "graph g {\n input x i8[%s]\n const s f32[] = {0.0625}\n"
                            " const z i8[] = {%d}\n const o f32[] = {0.25}\n"
-                           " const up f32[5] = {1,1,1,2,1.5}\n const to i64[5] = {2,3,8,4,6}\n",
+                           " const up f32[5] = {1,1,1,2,1.5}\n const to i64[5] = {2,3,8,4,6}\n"
+                           " const pi i8[1,4,3,1,1] = {5,-7,9,1,30,-2,8,-60,4,3,-3,71}\n"
+                           " p ? = dequantize(pi, s, z)\n",
                   tail[] =
                       " d ? = dequantize(x, s, z)\n %s\n q ? = quantize(y, o, z)\n output q\n}";
 
@@ -74,6 +76,10 @@ static const struct net become[] = {
     {"1,4,3,4,4", 5, 4, 4, 1, 3, 3, "y ? = conv(d, w) strides=[2,1,1]"},
     {"1,4,3,4,4", 5, 4, 6, 2, 2, 2,
      "y ? = convtranspose(d, w) kernel_shape=[2,2,2] strides=[2,2,2]"},
+    /* Beside a constant. */
+    {"1,4,3,4,4", 5, 4, 4, 1, 3, 3,
+     "a ? = conv(d, w) pads=[0,1,1,0,1,1]\n b ? = quantize(a, o, z)\n"
+     " e ? = dequantize(b, o, z)\n y ? = add(e, p)"},
     /* A decoder and what is beside it; in front of another convolution. */
     {"2,4,3,4,4", 5, 4, 4, 1, 3, 3,
      "a ? = conv(d, w) pads=[0,1,1,0,1,1]\n b ? = quantize(a, o, z)\n"
@@ -99,9 +105,7 @@ static const struct net become[] = {
     {"2,3,5,6,6", 5, 1, 1, 1, 1, 1, "y ? = avgpool(d) kernel_shape=[5,6,6]"},
     {"2,3,5,6,6", 5, 1, 1, 1, 1, 1,
      "y ? = avgpool(d) kernel_shape=[1,3,2] strides=[1,2,1] pads=[0,1,0,0,1,1]"},
-    {"2,3,5,6,6", 5, 1, 1, 1, 1, 1,
-     "y ? = avgpool(d) kernel_shape=[3,1,1] strides=[2,1,1] pads=[1,0,0,1,0,0] "
-     "count_include_pad=1"},
+    {"2,3,5,6,6", 5, 1, 1, 1, 1, 1, "y ? = avgpool(d) kernel_shape=[5,1,1] count_include_pad=1"},
     /* Each image by scales, the depth by a size. */
     {"2,3,5,4,6", 5, 1, 1, 1, 1, 1, "y ? = resize(d, -, up) mode=\"linear\""},
     {"2,3,5,4,6", 5, 1, 1, 1, 1, 1,
@@ -147,6 +151,7 @@ static void part_stays(void **state) {
     (void)state;
     static const struct net nets[] = {
         {"1,3,4,5,6", 0, 4, 3, 3, 3, 3, "y ? = avgpool(d) kernel_shape=[2,5,6]"},
+        {"1,3,4,5,6", 0, 4, 3, 3, 3, 3, "y ? = avgpool(d) kernel_shape=[2,1,1] strides=[2,1,1]"},
         {"1,4,3,4,4", 0, 4, 2, 1, 2, 2,
          "y ? = convtranspose(d, w) kernel_shape=[1,2,2] strides=[2,2,2]"},
     };
