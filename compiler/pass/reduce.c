@@ -269,6 +269,8 @@ bool hd_reduce_fits(const hd_graph *g, int node) {
     for (int last = r.x.rank; last > 0 && (set >> (last - 1) & 1);) set &= ~(1u << --last);
     if (r.x.rank == 4 || (r.x.rank == 3 && hd_made_as_image(g, g->nodes[node].in[0])))
         return !(r.set & 1);
+    bool across = r.x.rank == 5 && r.set == 1u << 1 && hd_attr_int(&g->nodes[node], "keepdims", 1);
+    if (across && hd_made_as_image(g, g->nodes[node].in[0])) return true; /* pass volume */
     if (set == 0) return hd_tensor_elems(&r.x) / r.count <= 65535 && r.count <= 65535;
     return is_middle(&r);
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "compiler/ir/memory.h"
+#include "compiler/ir/move.h"
 #include "compiler/pass/pass.h"
 #include "compiler/pass/pattern.h"
 #include "runtime/base/num.h"
@@ -211,6 +212,26 @@ static bool concat(struct volume *v, int node) {
     return true;
 }
 
+/* Sums and means of channels, of what has images already. */
+static bool across(struct volume *v, int node) {
+    const struct hd_node n = v->g->nodes[node];
+    int y = n.out[0];
+    if (n.n_in != 2 || n.in[1] < 0 || !v->g->tensors[n.in[1]].data ||
+        !hd_volume_has_images(v, n.in[0]) || !hd_volume_is(v->g, y))
+        return false;
+    const struct hd_tensor axes = v->g->tensors[n.in[1]], t = v->g->tensors[y];
+    int64_t one = 1, axis = 1, dim[4] = {t.dim[0] * t.dim[DEPTH], 1, t.dim[3], t.dim[4]};
+    if (hd_axes_set(RANK, (int)hd_tensor_elems(&axes), axes.data) != 1u << 1) return false;
+    int in[2] = {hd_volume_images(v, n.in[0]),
+                 hd_graph_const(v->g, "axes", HD_I64, 1, &one, &axis)};
+    int made = hd_volume_tensor(v, y, 4, dim);
+    hd_graph_kill(v->g, node);
+    int id = hd_graph_node(v->g, n.op, n.name, 2, in, 1, &made);
+    hd_graph_swap_names(v->g, id, node);
+    hd_volume_from_images(v, made, y);
+    return true;
+}
+
 /* Element by element, of what has images already. */
 static bool elementwise(struct volume *v, int node) {
     const struct hd_node n = v->g->nodes[node];
@@ -249,6 +270,8 @@ hd_status hd_pass_volume(hd_ctx *ctx, hd_graph *g) {
                     : op == HD_IR_maxpool       ? hd_volume_maxpool(&v, order[i])
                     : op == HD_IR_avgpool       ? hd_volume_average(&v, order[i])
                     : op == HD_IR_concat        ? concat(&v, order[i])
+                    : op == HD_IR_reducemean    ? across(&v, order[i])
+                    : op == HD_IR_reducesum     ? across(&v, order[i])
                     : op == HD_IR_resize        ? hd_volume_resize(&v, order[i])
                                                 : elementwise(&v, order[i]);
         any = any || done;

@@ -13,11 +13,12 @@
 #include "test/unit/pass/golden_bytes.h"
 
 /* x of a volume, dequantised, then `nodes` from d to y, quantised. */
-static const char head[] = "graph g {\n input x i8[%s]\n const s f32[] = {0.0625}\n"
-                           " const z i8[] = {%d}\n const o f32[] = {0.25}\n"
-                           " const up f32[5] = {1,1,1,2,1.5}\n const to i64[5] = {2,3,8,4,6}\n"
-                           " const pi i8[1,4,3,1,1] = {5,-7,9,1,30,-2,8,-60,4,3,-3,71}\n"
-                           " p ? = dequantize(pi, s, z)\n",
+static const char head[] =
+    "graph g {\n input x i8[%s]\n const s f32[] = {0.0625}\n"
+    " const z i8[] = {%d}\n const o f32[] = {0.25}\n"
+    " const up f32[5] = {1,1,1,2,1.5}\n const to i64[5] = {2,3,8,4,6}\n const axis i64[1] = {-4}\n"
+    " const pi i8[1,4,3,1,1] = {5,-7,9,1,30,-2,8,-60,4,3,-3,71}\n"
+    " p ? = dequantize(pi, s, z)\n",
                   tail[] =
                       " d ? = dequantize(x, s, z)\n %s\n q ? = quantize(y, o, z)\n output q\n}";
 
@@ -52,7 +53,7 @@ static int deep_nodes(const hd_graph *g) {
         enum hd_ir_op op = g->nodes[i].op;
         bool window = op == HD_IR_conv || op == HD_IR_convtranspose || op == HD_IR_qconvtranspose ||
                       op == HD_IR_maxpool || op == HD_IR_avgpool || op == HD_IR_concat ||
-                      op == HD_IR_resize || op == HD_IR_add;
+                      op == HD_IR_resize || op == HD_IR_add || op == HD_IR_reducemean;
         n += !g->nodes[i].dead && window && g->tensors[g->nodes[i].in[0]].rank > 4;
     }
     return n;
@@ -80,6 +81,9 @@ static const struct net become[] = {
     {"1,4,3,4,4", 5, 4, 4, 1, 3, 3,
      "a ? = conv(d, w) pads=[0,1,1,0,1,1]\n b ? = quantize(a, o, z)\n"
      " e ? = dequantize(b, o, z)\n y ? = add(e, p)"},
+    {"2,4,3,4,4", 5, 4, 4, 1, 3, 3,
+     "a ? = conv(d, w) pads=[0,1,1,0,1,1]\n b ? = quantize(a, o, z)\n"
+     " e ? = dequantize(b, o, z)\n m ? = reducemean(e, axis)\n y ? = add(e, m)"},
     /* A decoder and what is beside it; in front of another convolution. */
     {"2,4,3,4,4", 5, 4, 4, 1, 3, 3,
      "a ? = conv(d, w) pads=[0,1,1,0,1,1]\n b ? = quantize(a, o, z)\n"

@@ -41,6 +41,11 @@ static const struct {
     /* both directions of a layer, branches beside each other; a longer row */
     {"p ? = matmul(a, w)\ny ? = reducesum(p, one) keepdims=0\n", HD_IR_qadd, 2},
     {"p ? = matmul(a, w)\nc ? = concat(p, p) axis=2\ny ? = reducesum(c, two)\n", HD_IR_qgemm, 2},
+    /* channels of a volume */
+    {"p ? = matmul(a, w)\nv ? = reshape(p) shape=[1,4,3,1,1]\nc ? = conv(v, cube)\nm ? = "
+     "reducemean(c, one)\n"
+     "y ? = mul(c, m)\n",
+     HD_IR_qmul, 1},
     /* channels and time at once */
     {"p ? = matmul(a, w)\nn ? = layernorm(p, ones, nils) axis=1\ny ? = matmul(n, w)\n",
      HD_IR_qlayernorm, 1},
@@ -53,7 +58,9 @@ static hd_graph *network(hd_ctx *ctx, hd_arena *a, const char *body) {
     const char *text = hd_sprintf(
         a,
         "graph net {\ninput a f32[1,3,4]\ninput b f32[1,3,4]\nconst w f32[4,4] = {0.5,-0.25,1,0, "
-        "0.75,0.5,-1,0.25, 0,1,0.5,-0.5, 0.25,-0.75,0.5,1}\nconst q f32[1,2,4] = "
+        "0.75,0.5,-1,0.25, 0,1,0.5,-0.5, 0.25,-0.75,0.5,1}\nconst cube f32[4,4,1,1,1] = "
+        "{0.5,-0.25,1,0, 0.75,0.5,-1,0.25, "
+        "0,1,0.5,-0.5, 0.25,-0.75,0.5,1}\nconst q f32[1,2,4] = "
         "{1,-1,0.5,0.25, 0.75,1,-0.5,1}\nconst ones f32[3,4] = {1,1,1,1,1,1,1,1,1,1,1,1}\nconst "
         "each f32[3,4] = {1,2,1,0.5,1,1,1.5,1,1,1,1,2}\nconst place f32[4,4] = "
         "{1,0.5,-1,0.25,0,-0.5,1,0.75,0.5,1,0,-1,1,1,0.5,0}\nconst one i64[1] = {1}\nconst two "
