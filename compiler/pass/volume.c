@@ -195,23 +195,6 @@ static bool beside(struct volume *v, int t, int y, int *out) {
     return true;
 }
 
-/* Channels of volumes beside each other, as a U-Net has them, of what has images already. */
-static bool concat(struct volume *v, int node) {
-    const struct hd_node n = v->g->nodes[node];
-    int in[HD_MAX_OPERANDS], y = n.out[0];
-    bool any = false, all = hd_volume_is(v->g, y) && hd_attr_int(&n, "axis", 0) == 1;
-    for (int k = 0; all && k < n.n_in; k++) {
-        all = hd_volume_is(v->g, n.in[k]) && (size_t)n.in[k] < v->n;
-        any = any || (all && hd_volume_has_images(v, n.in[k]));
-    }
-    if (!all || !any) return false;
-    for (int k = 0; k < n.n_in; k++) in[k] = hd_volume_images(v, n.in[k]);
-    const int64_t *d = v->g->tensors[y].dim, dim[4] = {d[0] * d[2], d[1], d[3], d[4]};
-    hd_graph_kill(v->g, node);
-    hd_volume_from_images(v, hd_volume_join(v, n.n_in, in, 1, dim, y), y);
-    return true;
-}
-
 /* Sums and means of channels, of what has images already. */
 static bool across(struct volume *v, int node) {
     const struct hd_node n = v->g->nodes[node];
@@ -269,7 +252,9 @@ hd_status hd_pass_volume(hd_ctx *ctx, hd_graph *g) {
                     : op == HD_IR_convtranspose ? hd_volume_convtranspose(&v, order[i])
                     : op == HD_IR_maxpool       ? hd_volume_maxpool(&v, order[i])
                     : op == HD_IR_avgpool       ? hd_volume_average(&v, order[i])
-                    : op == HD_IR_concat        ? concat(&v, order[i])
+                    : op == HD_IR_concat        ? hd_volume_concat(&v, order[i])
+                    : op == HD_IR_slice         ? hd_volume_slice(&v, order[i])
+                    : op == HD_IR_split         ? hd_volume_split(&v, order[i])
                     : op == HD_IR_reducemean    ? across(&v, order[i])
                     : op == HD_IR_reducesum     ? across(&v, order[i])
                     : op == HD_IR_resize        ? hd_volume_resize(&v, order[i])

@@ -1,4 +1,4 @@
-/* Private to pass volume (volume.c, volume_conv.c, volume_pool.c). */
+/* Private to pass volume (volume.c, volume_conv.c, volume_move.c, volume_pool.c). */
 #ifndef HD_PASS_VOLUME_H
 #define HD_PASS_VOLUME_H
 
@@ -55,5 +55,8 @@ bool hd_volume_convtranspose(struct volume *v, int node);
 bool hd_volume_maxpool(struct volume *v, int node);
 bool hd_volume_average(struct volume *v, int node);
 bool hd_volume_resize(struct volume *v, int node);
+bool hd_volume_concat(struct volume *v, int node);
+bool hd_volume_slice(struct volume *v, int node);
+bool hd_volume_split(struct volume *v, int node);
 
 #endif

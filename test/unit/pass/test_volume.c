@@ -17,6 +17,11 @@ static const char head[] =
     "graph g {\n input x i8[%s]\n const s f32[] = {0.0625}\n"
     " const z i8[] = {%d}\n const o f32[] = {0.25}\n"
     " const up f32[5] = {1,1,1,2,1.5}\n const to i64[5] = {2,3,8,4,6}\n const axis i64[1] = {-4}\n"
+    " const i1 i64[1] = {1}\n const i2 i64[1] = {2}\n const i4 i64[1] = {4}"
+    "\n const far i64[1] = {-9}\n const back i64[1] = {-2}\n"
+    " const sizes i64[3] = {2,1,2}\n const dims i64[4] = {3,0,-4,4}\n"
+    " const lo i64[4] = {1,-1,0,0}\n const hi i64[4] = {3,9,4,5}\n"
+    " const steps i64[4] = {1,1,1,2}\n"
     " const pi i8[1,4,3,1,1] = {5,-7,9,1,30,-2,8,-60,4,3,-3,71}\n"
     " p ? = dequantize(pi, s, z)\n",
                   tail[] =
@@ -53,7 +58,8 @@ static int deep_nodes(const hd_graph *g) {
         enum hd_ir_op op = g->nodes[i].op;
         bool window = op == HD_IR_conv || op == HD_IR_convtranspose || op == HD_IR_qconvtranspose ||
                       op == HD_IR_maxpool || op == HD_IR_avgpool || op == HD_IR_concat ||
-                      op == HD_IR_resize || op == HD_IR_add || op == HD_IR_reducemean;
+                      op == HD_IR_resize || op == HD_IR_add || op == HD_IR_reducemean ||
+                      op == HD_IR_slice || op == HD_IR_split;
         n += !g->nodes[i].dead && window && g->tensors[g->nodes[i].in[0]].rank > 4;
     }
     return n;
@@ -84,6 +90,14 @@ static const struct net become[] = {
     {"2,4,3,4,4", 5, 4, 4, 1, 3, 3,
      "a ? = conv(d, w) pads=[0,1,1,0,1,1]\n b ? = quantize(a, o, z)\n"
      " e ? = dequantize(b, o, z)\n m ? = reducemean(e, axis)\n y ? = add(e, m)"},
+    /* Parts of it, beside each other. */
+    {"2,4,5,4,4", 5, 4, 4, 1, 3, 3,
+     "a ? = conv(d, w) pads=[0,1,1,0,1,1]\n f ? = slice(a, i1, i4, i2)\n"
+     " h ?, j ?, k ? = split(a, sizes) axis=2\n l ? = slice(a, i4, far, i2, back)\n"
+     " y ? = concat(j, f, l, h) axis=-3"},
+    {"2,4,3,4,5", 5, 4, 4, 1, 3, 3,
+     "a ? = conv(d, w) pads=[0,1,1,0,1,1]\n f ? = slice(a, lo, hi, dims, steps)\n"
+     " h ?, j ? = split(f) axis=1\n k ? = concat(j, h) axis=4\n y ? = concat(k, k) axis=0"},
     /* A decoder and what is beside it; in front of another convolution. */
     {"2,4,3,4,4", 5, 4, 4, 1, 3, 3,
      "a ? = conv(d, w) pads=[0,1,1,0,1,1]\n b ? = quantize(a, o, z)\n"
