@@ -19,7 +19,8 @@ int hd_quant_ready(const hd_graph *g, int node) {
     if (n->op == HD_IR_gemm) axis = hd_attr_int(n, "transB", 0) ? 0 : 1;
     int64_t scales = hd_tensor_elems(&g->tensors[d->in[1]]);
     bool bytes = w->dtype == HD_I8 || w->dtype == HD_U8;
-    bool fits = product ? w->rank == 2 && x->rank >= 2 : w->rank <= 4;
+    bool images = w->rank <= 4 || (w->rank == 5 && (n->op == HD_IR_conv || hd_volume_spreads(n))),
+         fits = product ? w->rank == 2 && x->rank >= 2 : images;
     if (!bytes || !fits || (scales != 1 && hd_attr_int(d, "axis", 1) != axis)) return -1;
     if (hd_attr_float(n, "alpha", 1) != 1.0f || hd_attr_float(n, "beta", 1) != 1.0f) return -1;
     int bias = n->n_in > 2 ? n->in[2] : -1;

@@ -65,9 +65,12 @@ static float gauss(struct net *n, float deviation) {
     return v * deviation * 1.7320508f;
 }
 
-/* A convolution of C to C channels whose results deviate as its operand does. */
-static int conv(struct net *n, int x, int kernel, bool floats) {
-    int64_t dim[4] = {C, C, kernel, kernel};
+/* A convolution of C to C channels whose results deviate as its operand does; sp: of images, or of
+ * volumes, one image deep. */
+static int conv_of(struct net *n, int x, int sp, int kernel, bool floats) {
+    int64_t dim[5] = {C, C, 1, kernel, kernel}, half = kernel / 2,
+            pads[6] = {0, half, half, 0, half, half};
+    if (sp == 2) dim[2] = kernel, pads[0] = half, pads[3] = half;
     size_t elems = (size_t)(C * C * kernel * kernel);
     float step = 1 / (40 * sqrtf((float)(C * kernel * kernel))), w[C * C * 9], b[C];
     int8_t q[C * C * 9];
@@ -76,13 +79,16 @@ static int conv(struct net *n, int x, int kernel, bool floats) {
         w[i] = (float)q[i] * step;
     }
     for (int i = 0; i < C; i++) b[i] = gauss(n, 0.2f);
-    int weights = floats ? hd_graph_const(n->g, "w", HD_F32, 4, dim, w)
-                         : dequantize(n, hd_graph_const(n->g, "w", HD_I8, 4, dim, q), step, 0);
+    int weights = floats ? hd_graph_const(n->g, "w", HD_F32, sp + 2, dim, w)
+                         : dequantize(n, hd_graph_const(n->g, "w", HD_I8, sp + 2, dim, q), step, 0);
     int y = op(n, HD_IR_conv, 3, (int[]){x, weights, hd_graph_const_f32(n->g, "b", C, b)});
-    hd_attr_set_ints(n->g, last(n), "pads", 4,
-                     (int64_t[]){kernel / 2, kernel / 2, kernel / 2, kernel / 2});
-    hd_attr_set_ints(n->g, last(n), "kernel_shape", 2, (int64_t[]){kernel, kernel});
+    hd_attr_set_ints(n->g, last(n), "pads", 2 * sp, pads);
+    hd_attr_set_ints(n->g, last(n), "kernel_shape", sp, dim + 2);
     return y;
+}
+
+static int conv(struct net *n, int x, int kernel, bool floats) {
+    return conv_of(n, x, 2, kernel, floats);
 }
 
 static int channels(struct net *n, int rank, float from, float step) {
@@ -168,12 +174,14 @@ static int attention(struct net *n, int x) { /* rows of pixels, with a mask of w
     return y;
 }
 
-static int volume(struct net *n, int x) { /* whose depth and whose images are resized, linearly */
+static int volume(struct net *n, int x) { /* resized linearly, and its convolution */
     int y = one(n, HD_IR_reshape, x);
     hd_attr_set_ints(n->g, last(n), "shape", 5, (int64_t[]){1, C, 4, 4, 4});
     int sizes = hd_graph_const(n->g, "z", HD_I64, 1, (int64_t[]){5}, (int64_t[]){1, C, 2, 4, 8});
     y = op(n, HD_IR_resize, 4, (int[]){y, -1, -1, sizes});
     hd_attr_set_string(n->g, last(n), "mode", "linear");
+    y = conv_of(n, y, 3, 3, false);
+    y = two(n, HD_IR_mul, y, one(n, HD_IR_sigmoid, y));
     y = one(n, HD_IR_reshape, y);
     hd_attr_set_ints(n->g, last(n), "shape", 4, (int64_t[]){1, C, SIDE, SIDE});
     return y;
@@ -255,7 +263,7 @@ static void values_are_near(void **state) {
     near(below_largest, 0.05f, 0, 0);
     near(instance, 0.03f, 2, 0.6);
     near(attention, 0.02f, 2, 0.1);
-    near(volume, 0.02f, 2, 0.4);
+    near(volume, 0.02f, 3, 0.4);
 }
 
 /* Layers with float weights, and what an output of the network reads. */
