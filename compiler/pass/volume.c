@@ -1,5 +1,5 @@
-/* Convolutions, also transposed ones, pools and linear resizes of three dimensions, for integers,
- * as those of two over images.
+/* Convolutions, also transposed ones, pools, linear resizes, parts and joins of three dimensions,
+ * for integers, as those of two over images.
  *
  *   x [N,C,D,H,W]  ->  images [N*D,C,H,W]; those that a window of kd images meets become one image
  *   of kd*C channels, and the window is one of kh x kw; or one of H*kd rows, window kh*kd x kw
