@@ -77,12 +77,8 @@ static hd_status load_rows(struct hd_lowerer *w, int batch, int y, int rows, str
     }
     int64_t at = (int64_t)tp->arena + (int64_t)row * t->cp + c;
     int64_t size = hd_round_up((int64_t)rows * bytes, 64);
-    *v = (struct hd_view){.at = (uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_MX], size),
-                          .pitch = bytes,
-                          .cp = bytes,
-                          .rows = rows,
-                          .cols = 1,
-                          .y = row};
+    *v = hd_view_at((uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_MX], size), bytes, bytes, rows, 1,
+                    row, 0);
     hd_lower_begin_load(w, HD_V_seg_arena, at, v->at, bytes);
     hd_lower_set(w, HD_F_lx_edge, p->pads), hd_lower_set(w, HD_F_lx_pad, p->a_zp & 0xff);
     hd_lower_runs(w, 2, rows, t->cp, bytes);

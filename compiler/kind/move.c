@@ -67,11 +67,8 @@ static hd_status transposed_slice(struct hd_lowerer *w, int row, int rows, int s
     int n = (int)w->m->n, pixels = rows * own->w, columns = hd_move_columns(w->m, pixels);
     int c = s * own->slice, high = (int)hd_min(own->slice, own->cp - c);
     int64_t size = (int64_t)own->slice * columns;
-    struct hd_view slice = {.at = (uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_MX], size),
-                            .pitch = columns,
-                            .cp = 1,
-                            .rows = high,
-                            .cols = columns};
+    const uint32_t at = (uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_MX], size);
+    struct hd_view slice = hd_view_at(at, columns, 1, high, columns, 0, 0);
     int from = m->holes ? 0 : (int)hd_max(0, own->c - c); /* channels that come from nowhere */
     if (from < high)
         TRY(hd_lower_fill(w, w->l->pad_value, slice.at + (uint32_t)(from * columns), columns,

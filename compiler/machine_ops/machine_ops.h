@@ -94,6 +94,11 @@ struct hd_view {
     bool alternate; /* every second column of the tensor */
     int other;      /* bytes from its first pixel to the next, where columns are apart; else 0 */
 };
+static inline struct hd_view hd_view_at(uint32_t at, int pitch, int cp, int rows, int cols, int y,
+                                        int x) {
+    return (struct hd_view){
+        .at = at, .pitch = pitch, .cp = cp, .rows = rows, .cols = cols, .y = y, .x = x};
+}
 /* Its pixels from (y, x) of the tensor on. */
 static inline struct hd_view hd_view_part(const struct hd_view *v, int y, int x, int rows,
                                           int cols) {

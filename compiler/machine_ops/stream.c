@@ -157,14 +157,9 @@ hd_status hd_lower_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows,
     struct writes p[2] = {0};
     for (int k = 0; k < 2; k++) {
         int i = t->y ? k : !k, first, cols = hd_lower_pair_columns(w->l, t->tw, i, &first);
-        t->in[i] = (struct hd_view){.pitch = hd_layer_pitch(w->l, cols * cp),
-                                    .cp = cp,
-                                    .rows = rows,
-                                    .cols = cols,
-                                    .y = t->y * w->l->sy - w->l->pt,
-                                    .x = x + first,
-                                    .c = t->c,
-                                    .alternate = true};
+        t->in[i] = hd_view_at(0, hd_layer_pitch(w->l, cols * cp), cp, rows, cols,
+                              t->y * w->l->sy - w->l->pt, x + first);
+        t->in[i].c = t->c, t->in[i].alternate = true;
         TRY(stream(w, i, 0, t->img, &t->in[i], &p[i]));
     }
     for (int i = 0; i < 2; i++)

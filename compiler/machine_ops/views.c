@@ -81,16 +81,10 @@ static uint32_t resident_at(const struct hd_placement *tp, int img, int y, int x
 struct hd_view hd_lower_resident(const struct hd_placement *tp, int img, int y, int x, int rows,
                                  int cols) {
     const struct hd_mtensor *t = tp->t;
-    return (struct hd_view){.at = resident_at(tp, img, y, x),
-                            .pitch = hd_mtensor_pitch(tp),
-                            .cp = t->cp,
-                            .rows = rows,
-                            .cols = cols,
-                            .y = y,
-                            .x = x,
-                            .other = !tp->apart        ? 0
-                                     : (x + t->pl) % 2 ? t->cp - tp->apart
-                                                       : tp->apart};
+    struct hd_view v =
+        hd_view_at(resident_at(tp, img, y, x), hd_mtensor_pitch(tp), t->cp, rows, cols, y, x);
+    v.other = !tp->apart ? 0 : (x + t->pl) % 2 ? t->cp - tp->apart : tp->apart;
+    return v;
 }
 
 int hd_lower_parts(const struct hd_view *v, struct hd_view out[2]) {
@@ -234,14 +228,10 @@ static hd_status turn(struct hd_lowerer *w, struct hd_tile *t) {
     uint32_t at = (uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_PAIRS_B], hd_round_up(taps, 64));
     TRY(load_taps(w, t, at, columns));
     int64_t bytes = hd_round_up((int64_t)t->th * columns * l->im2col, 64);
-    t->in[0] = (struct hd_view){.at = (uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_PAIRS], bytes),
-                                .pitch = columns * l->im2col,
-                                .cp = l->sx * l->im2col,
-                                .rows = t->th,
-                                .cols = columns / l->sx,
-                                .y = t->y,
-                                .x = t->x,
-                                .decimated = true};
+    t->in[0] =
+        hd_view_at((uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_PAIRS], bytes), columns * l->im2col,
+                   l->sx * l->im2col, t->th, columns / l->sx, t->y, t->x);
+    t->in[0].decimated = true;
     hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_lower_set(w, HD_F_vx_a_kind, hd_lower_byte_kind(w, 0));
     hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
@@ -269,14 +259,9 @@ static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
     int run = l->kw * x->cp, rest = l->im2col - (l->kh - 1) * run;
     struct hd_ring *ring = &w->xm_in[HD_RING_MX];
     int64_t bytes = hd_round_up((int64_t)t->th * t->tw * l->im2col, 64);
-    t->in[0] = (struct hd_view){.at = (uint32_t)hd_ring_take(w, ring, bytes),
-                                .pitch = t->tw * l->im2col,
-                                .cp = l->im2col,
-                                .rows = t->th,
-                                .cols = t->tw,
-                                .y = t->y,
-                                .x = t->x,
-                                .decimated = true};
+    t->in[0] = hd_view_at((uint32_t)hd_ring_take(w, ring, bytes), t->tw * l->im2col, l->im2col,
+                          t->th, t->tw, t->y, t->x);
+    t->in[0].decimated = true;
     for (int r = 0; r < t->th; r++) {
         if (rest == run) {
             TRY(gather_rows(w, xp, t, r, &t->in[0], 0, l->kh, run));
@@ -397,14 +382,8 @@ static hd_status input_slice(struct hd_lowerer *w, int i, int img, int y, int x,
     }
     bool decimated = hd_layer_decimates(w->lo, w->l);
     if (decimated) rows = (rows - 1) / w->l->sy + 1, cols = (cols - 1) / w->l->sx + 1;
-    *out = (struct hd_view){.pitch = hd_layer_pitch(w->l, cols * channels),
-                            .cp = channels,
-                            .rows = rows,
-                            .cols = cols,
-                            .y = y,
-                            .x = x,
-                            .decimated = decimated,
-                            .c = c};
+    *out = hd_view_at(0, hd_layer_pitch(w->l, cols * channels), channels, rows, cols, y, x);
+    out->decimated = decimated, out->c = c;
     return hd_lower_stream(w, 0, i, img, out);
 }
 
@@ -419,13 +398,8 @@ struct hd_view hd_lower_output(struct hd_lowerer *w, int img, int y, int x, int 
     const struct hd_placement *tp = hd_lower_place(w, w->l->out);
     if (tp->resident) return hd_lower_resident(tp, img, y, x, rows, cols);
     int64_t size = hd_round_up((int64_t)rows * cols * bytes, 64);
-    return (struct hd_view){.at = (uint32_t)hd_ring_take(w, &w->xm_out, size),
-                            .pitch = cols * bytes,
-                            .cp = bytes,
-                            .rows = rows,
-                            .cols = cols,
-                            .y = y,
-                            .x = x};
+    return hd_view_at((uint32_t)hd_ring_take(w, &w->xm_out, size), cols * bytes, bytes, rows, cols,
+                      y, x);
 }
 
 /* Stores channels [c, c + bytes) of a tile. v: the whole pixel when resident, those bytes when not
@@ -478,12 +452,8 @@ static hd_status shifted(struct hd_lowerer *w, struct hd_tile *t, int rows, int 
     for (int i = 0; i < 2; i++) {
         int shift = i ? l->shift : 0, first = (int)hd_floor_to(x - shift, l->ppw) + shift;
         int n = (int)hd_round_up(x + cols - first, l->ppw);
-        t->in[i] = (struct hd_view){.pitch = hd_layer_pitch(l, n * cp),
-                                    .cp = cp,
-                                    .rows = rows,
-                                    .cols = n,
-                                    .y = hd_layer_row(l, t->y),
-                                    .x = first};
+        t->in[i] =
+            hd_view_at(0, hd_layer_pitch(l, n * cp), cp, rows, n, hd_layer_row(l, t->y), first);
         TRY(hd_lower_stream(w, i, 0, t->img, &t->in[i]));
     }
     return HD_OK;

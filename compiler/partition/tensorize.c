@@ -16,23 +16,9 @@ static void requant_attrs(struct hd_layer *l, const struct hd_node *n) {
 /* needs: hd_machine_refuses() said NULL. See the head of this file. */
 hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, int step, struct hd_layer *l) {
     const struct hd_node *n = &lo->g->nodes[node];
-    *l = (struct hd_layer){.node = node,
-                           .step = step,
-                           .tag = (int)lo->n_layers,
-                           .state = -1,
-                           .kh = 1,
-                           .kw = 1,
-                           .sy = 1,
-                           .sx = 1,
-                           .dy = 1,
-                           .dx = 1,
-                           .groups = 1,
-                           .ppw = 1,
-                           .uy = 1,
-                           .ux = 1,
-                           .planes = 1,
-                           .taps = 1,
-                           .pm_words = 1};
+    *l = (struct hd_layer){.node = node, .step = step, .tag = (int)lo->n_layers, .state = -1};
+    l->kh = l->kw = l->sy = l->sx = l->dy = l->dx = l->uy = l->ux = 1;
+    l->groups = l->ppw = l->planes = l->taps = l->pm_words = 1;
     for (int i = 1; i < HD_LAYER_INPUTS; i++) l->in[i] = -1;
     l->in[0] = lo->tensor_of[n->in[0]];
     l->result = hd_joined_result(lo, n->out[out]);
