@@ -193,12 +193,16 @@ static void move(const struct hd_vx_reads *v, struct hd_vx_place *p, double n) {
     }
 }
 
-/* The share of a cycle that MX leaves to results of VX in AM. */
-static double room_in_am(const struct hd_am_writers *w, uint64_t banks, double at) {
+/* The share of a cycle that MX leaves to results of VX in AM, and until when. */
+static double room_in_am(const struct hd_am_writers *w, uint64_t banks, double at,
+                         double *out_until) {
     double share = 0;
-    for (int i = 0; i < HD_N_ops_in_flight; i++)
-        if (at >= w->op[i].from && at < w->op[i].to)
-            share += w->op[i].part * in_one_bank(w->op[i].banks, banks);
+    *out_until = 1e18;
+    for (int i = 0; i < HD_N_ops_in_flight; i++) {
+        const double from = w->op[i].from, to = w->op[i].to, next = at < from ? from : to;
+        if (at < to && next < *out_until) *out_until = next;
+        if (next == to && at < to) share += w->op[i].part * in_one_bank(w->op[i].banks, banks);
+    }
     return share < 1 ? 1 - share : 0;
 }
 
@@ -206,13 +210,36 @@ static double room_in_am(const struct hd_am_writers *w, uint64_t banks, double a
 static void cycle(const struct hd_vx_reads *v, struct hd_vx_place *p, const struct hd_am_writers *w,
                   double n) {
     const int64_t now = (int64_t)p->at;
-    double room = room_in_am(w, v->writes, p->at), *ready = &p->ready[now % HD_VX_LATEST];
+    double until, room = room_in_am(w, v->writes, p->at, &until);
+    double *ready = &p->ready[now % HD_VX_LATEST];
     p->waiting += *ready, *ready = 0;
     double written = p->waiting < room ? p->waiting : room;
     p->ready[(now + v->late) % HD_VX_LATEST] += n * v->results;
     p->waiting -= written;
     p->on_their_way += n * v->results - written;
     p->at++;
+}
+
+/* Results come as they go, so many in each cycle, and none waits: so it goes on while iterations
+ * do and there is the same room. Passes over such cycles before `stop`, n of `left` iterations
+ * in each, to the bit as they would come out one by one; returns what is left then. */
+static double pass_over(const struct hd_vx_reads *v, struct hd_vx_place *p,
+                        const struct hd_am_writers *w, double n, double left, double stop) {
+    const int64_t now = (int64_t)p->at;
+    double end, cycles = 0, done = left, each = n * v->results;
+    if (p->waiting != 0 || p->ready[now % HD_VX_LATEST] != each ||
+        p->on_their_way + each > v->room || each > room_in_am(w, v->writes, p->at, &end))
+        return left;
+    for (int i = HD_VX_LATEST; i-- > 0;)
+        if (p->ready[(now + i) % HD_VX_LATEST] != (i < v->late ? each : 0)) return left;
+    end = stop < end ? stop : end;
+    if (n == 1 && left < end - p->at) cycles = (double)(int64_t)left, done -= cycles;
+    for (; done >= n && p->at + cycles < end; cycles++) done -= n;
+    if (p->at + cycles - cycles != p->at) return left; /* not what adding one at a time gives */
+    for (int i = 0; i < HD_VX_LATEST; i++)
+        p->ready[(now + (int64_t)cycles + i) % HD_VX_LATEST] = i < v->late ? each : 0;
+    p->at += cycles;
+    return done;
 }
 
 void hd_vx_drain(const struct hd_vx_reads *v, struct hd_vx_place *p, const struct hd_am_writers *w,
@@ -235,6 +262,7 @@ static double iterate(const struct hd_vx_reads *v, struct hd_vx_place *p,
         if (p->on_their_way + begin * v->results > v->room) begin = 0;
         cycle(v, p, w, begin);
         left -= begin;
+        if (left > begin && begin > 0) left = pass_over(v, p, w, begin, left, stop);
     }
     return n - left;
 }

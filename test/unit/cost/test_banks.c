@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "compiler/cost/banks.h"
+#include "test/rng.h"
 #include "test/unit/cost/operations.h"
 
 /* VX at 100 iterations: A from bank a, B from bank b, in this part of them. */
@@ -59,9 +60,45 @@ static void results_wait_for_mx(void **state) {
     }
 }
 
+/* Until the last iteration and the last result, in one go or cycle by cycle, which passes over
+ * nothing. */
+static struct hd_vx_place to_the_end(const struct hd_vx_reads *v, const struct hd_am_writers *w,
+                                     bool by_cycle) {
+    struct hd_bank_user none = {0};
+    struct hd_vx_place p = {.at = 10, .left = v->operand[0].run[0].n};
+    do hd_vx_go_on(v, &p, &none, w, by_cycle ? p.at + 1 : 1e9);
+    while (p.left > 0);
+    hd_vx_drain(v, &p, w, 1e9);
+    return p;
+}
+
+/* Cycles that are like the one before are passed over; what comes out is the same to the bit. */
+static void passes_over_cycles(void **state) {
+    (void)state;
+    struct rng rng = {7};
+    for (int i = 0; i < 2000; i++) {
+        struct hd_vx_reads v = reads(0, 1, 0);
+        struct hd_am_writers w = {0};
+        v.writes = UINT64_C(1) << HD_BANK_AM, v.late = (int)rng_range(&rng, 1, 63), v.room = 64;
+        v.each = (double)(1 << rng_range(&rng, 0, 2));
+        v.results = 1.0 / (double)(1 << rng_range(&rng, 0, 3));
+        v.operand[0].run[0].n = v.operand[1].run[0].n = (double)rng_range(&rng, 1, 2000);
+        for (int k = 0; k < HD_N_ops_in_flight; k++) {
+            double from = (double)rng_range(&rng, 0, 3000),
+                   to = from + (double)rng_range(&rng, 0, 300);
+            w.op[k].from = from, w.op[k].to = to,
+            w.op[k].part = 1.0 / (double)rng_range(&rng, 1, 8);
+            w.op[k].banks = UINT64_C(1) << (HD_BANK_AM + rng_range(&rng, 0, 1));
+        }
+        const struct hd_vx_place a = to_the_end(&v, &w, false), b = to_the_end(&v, &w, true);
+        assert_true(a.at == b.at && a.waiting == b.waiting && a.on_their_way == b.on_their_way);
+        assert_memory_equal(a.ready, b.ready, sizeof a.ready);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand),
-                                       cmocka_unit_test(results_wait_for_mx),
-                                       cmocka_unit_test(waits_among_banks)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_hand), cmocka_unit_test(results_wait_for_mx),
+        cmocka_unit_test(waits_among_banks), cmocka_unit_test(passes_over_cycles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
