@@ -134,6 +134,7 @@ struct index_map {
     int64_t first[HD_LAYER_INPUTS + 1];
     int operand[HD_LAYER_INPUTS], n; /* tensors */
     int fill;                        /* value of what is FILLED */
+    hd_arena *scratch;               /* lists grow here */
 };
 
 struct nodes {
@@ -222,13 +223,15 @@ static size_t joined(struct hd_transfer *list, size_t n, int window, int pitch) 
 }
 
 /* Neighbours are joined, or what is a pixel apart, whichever leaves fewer. */
-static void join(struct hd_lowering *lo, struct hd_transfers *m, size_t first, int pitch) {
+static void join(struct hd_transfers *m, size_t first, int pitch) {
     size_t n = m->n - first;
     struct hd_transfer *list = &m->list[first];
-    struct hd_transfer *pixels = hd_dup(lo->arena, list, n * sizeof *list);
+    hd_arena *a = hd_arena_create();
+    struct hd_transfer *pixels = hd_dup(a, list, n * sizeof *list);
     size_t near = joined(list, n, 1, 0),
            far = pitch ? joined(pixels, n, HD_LAYER_INPUTS, pitch) : n;
     if (far < near) memcpy(list, pixels, far * sizeof *list);
+    hd_arena_destroy(a);
     m->neighbours += near;
     m->n = first + (far < near ? far : near);
 }
@@ -249,7 +252,7 @@ static void put(struct hd_lowering *lo, const struct index_map *map, int32_t fro
         t->run++;
         return;
     }
-    *hd_push(lo->arena, m->list, m->n, m->cap) =
+    *hd_push(map->scratch, m->list, m->n, m->cap) =
         (struct hd_transfer){.input = k, .src = src, .dst = dst, .run = 1, .n1 = 1};
 }
 
@@ -260,7 +263,7 @@ static void row_transfers(struct hd_lowering *lo, const struct hd_mtensor *y,
         for (int x = 0, at = plane * y->cp / 2; x < y->w; x++, at += y->cp)
             for (int c = 0; c < y->c; c++)
                 put(lo, map, map->of[element(y, row, x, c)], plane, at + c, m, first);
-    join(lo, m, first, y->cp);
+    join(m, first, y->cp);
 }
 
 /* Which pixel of a band of so many rows column k of it is. */
@@ -290,7 +293,7 @@ static void band_transfers(struct hd_lowering *lo, const struct hd_mtensor *y,
                 put(lo, map, map->of[element(y, row + p / own->w, x, at)], 0,
                     (c - from) * columns + k, m, first);
             }
-        join(lo, m, first, 0);
+        join(m, first, 0);
     }
     if (pixels + back < columns) m->holes = true;
 }
@@ -408,9 +411,13 @@ static struct hd_mtensor cut_long_row(const struct hd_lowering *lo, struct hd_la
     return y;
 }
 
+/* Of two ways, those that layers may go. */
+static void keep(struct hd_lowering *lo, struct hd_transfers *m, bool wanted) {
+    m->list = wanted ? hd_dup(lo->arena, m->list, m->n * sizeof *m->list) : NULL;
+}
+
 hd_status hd_move_make(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
     const struct hd_mtensor shape = cut_long_row(lo, l), *y = &shape;
-    struct index_map map = {0};
     struct hd_move *own = hd_new(lo->arena, struct hd_move);
     int rows = y->n * y->h;
     l->own = own, l->a_scale = 1; /* bytes as they are */
@@ -420,8 +427,8 @@ hd_status hd_move_make(struct hd_lowering *lo, const struct hd_node *n, struct h
         l->in[i] = lo->tensor_of[operand[i]];
         lo->tensors[l->in[i]].read_from_dram = true;
     }
-    hd_arena *scratch = hd_arena_create();
-    hd_status s = run_on_indexes(lo, n, l->result, scratch, &map);
+    struct index_map map = {.scratch = hd_arena_create()};
+    hd_status s = run_on_indexes(lo, n, l->result, map.scratch, &map);
     own->plain.first = hd_new_array(lo->arena, size_t, (size_t)rows + 1);
     for (int r = 0; s == HD_OK && r < rows; r++) {
         row_transfers(lo, y, &map, r, &own->plain);
@@ -434,6 +441,7 @@ hd_status hd_move_make(struct hd_lowering *lo, const struct hd_node *n, struct h
         if (!own->band)
             lo->too_big[l->node] = HD_REFUSE_N(transfers, TRANSFERS_MAX), s = HD_UNSUPPORTED;
     }
-    hd_arena_destroy(scratch);
+    keep(lo, &own->plain, own->plain.first), keep(lo, &own->transposed, own->band);
+    hd_arena_destroy(map.scratch);
     return s;
 }

@@ -51,11 +51,11 @@ static int64_t channel_of(const struct hd_tensor *t, int axis, int64_t i) {
     return i % t->dim[axis];
 }
 
-/* w - zp as int16, in [N,K...] order. */
-static int16_t *centred(hd_graph *g, const struct hd_tensor *w, const struct hd_tensor *z, int axis,
-                        bool swap) {
+/* w - zp as int16, in [N,K...] order, in memory of malloc. */
+static int16_t *centred(const struct hd_tensor *w, const struct hd_tensor *z, int axis, bool swap) {
     int64_t n = hd_tensor_elems(w), cols = swap ? w->dim[1] : 1, rows = swap ? w->dim[0] : n;
-    int16_t *v = hd_new_array(g->arena, int16_t, (size_t)n + 1);
+    int16_t *v = malloc(((size_t)n + 1) * sizeof *v);
+    HD_MEMORY(v);
     bool per_channel = hd_tensor_elems(z) > 1;
     for (int64_t i = 0; i < n; i++) {
         int64_t to = swap ? i % cols * rows + i / cols : i;
@@ -65,8 +65,8 @@ static int16_t *centred(hd_graph *g, const struct hd_tensor *w, const struct hd_
     return v;
 }
 
-/* Stores centred weights as i8 when they fit, else i16 (which only the host computes). */
-static int weights_const(hd_graph *g, const struct hd_tensor *w, const int16_t *v, bool swap) {
+/* Stores centred weights as i8 when they fit, else i16 (which only the host computes); frees v. */
+static int weights_const(hd_graph *g, const struct hd_tensor *w, int16_t *v, bool swap) {
     int64_t dim[HD_MAX_RANK], n = hd_tensor_elems(w);
     struct hd_tensor t = *w; /* the array of tensors may move */
     memcpy(dim, t.dim, sizeof dim);
@@ -74,12 +74,10 @@ static int weights_const(hd_graph *g, const struct hd_tensor *w, const int16_t *
     bool fits = true;
     for (int64_t i = 0; i < n && fits; i++) fits = v[i] >= -128 && v[i] <= 127;
     const char *name = hd_sprintf(g->arena, "%s.%s", t.name, fits ? "i8" : "i16");
-    if (!fits) return hd_graph_const(g, name, HD_I16, t.rank, dim, v);
-    int8_t *bytes = malloc((size_t)n + 1);
-    HD_MEMORY(bytes);
-    for (int64_t i = 0; i < n; i++) bytes[i] = (int8_t)v[i];
-    int id = hd_graph_const(g, name, HD_I8, t.rank, dim, bytes);
-    free(bytes);
+    int8_t *bytes = (int8_t *)v; /* in its place: element i is read before byte i is written */
+    for (int64_t i = 0; i < n && fits; i++) bytes[i] = (int8_t)v[i];
+    int id = hd_graph_const(g, name, fits ? HD_I8 : HD_I16, t.rank, dim, v);
+    free(v);
     return id;
 }
 
@@ -101,7 +99,7 @@ bool hd_qdq_weights(hd_graph *g, int t, int axis, bool swap, struct hd_qweights 
     if (zero && w->dtype == HD_I8 && !swap)
         out->tensor = d->in[0]; /* shared, not copied */
     else
-        out->tensor = weights_const(g, w, centred(g, w, z, axis, swap), swap);
+        out->tensor = weights_const(g, w, centred(w, z, axis, swap), swap);
     return true;
 }
 
