@@ -430,7 +430,7 @@ static double at_least(const struct timing *t) {
 /* Cycles from start to halt; starts: of each operation, NULL = not wanted. */
 static int64_t simulate(const struct hd_ops *s, bool begins, int64_t most, int queue,
                         int64_t *by_layer, double *starts) {
-    hd_arena *a = s->arena;
+    hd_arena *a = hd_arena_create();
     struct timing t = {.s = s,
                        .queue = queue,
                        .axi = hd_axi_bytes(s->lo->m),
@@ -470,6 +470,7 @@ static int64_t simulate(const struct hd_ops *s, bool begins, int64_t most, int q
     if (by_layer) hd_cycles_by_layer(s, t.start, t.c.done, end, by_layer);
     for (size_t i = 0; starts && i < s->n_ops; i++)
         starts[i] = t.start[s->ops[i].unit][s->ops[i].number - 1];
+    hd_arena_destroy(a);
     return end > (double)most ? INT64_MAX : (int64_t)end;
 }
 

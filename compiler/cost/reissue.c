@@ -14,6 +14,7 @@
  * for, so these issue before it, as they must.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "compiler/cost/cost.h"
 
@@ -28,33 +29,37 @@ static int by_start(const void *a, const void *b) {
     return x->i < y->i ? -1 : x->i > y->i;
 }
 
-/* s in the order in which operations start. */
-static struct hd_ops sorted(const struct hd_ops *s, const double *start) {
-    struct hd_ops to = *s;
-    struct at *order = hd_new_array(s->arena, struct at, s->n_ops + 1);
-    to.ops = hd_new_array(s->arena, struct hd_slot_op, s->n_ops + 1);
-    for (int u = 0; u < HD_UNITS; u++)
-        to.by_number[u] = hd_new_array(s->arena, int, (size_t)s->count[u] + 1);
+/* *to: s in the order in which operations start. Its arrays are there. */
+static void sorted(const struct hd_ops *s, const double *start, struct at *order,
+                   struct hd_ops *to) {
     for (size_t i = 0; i < s->n_ops; i++) order[i] = (struct at){start[i], i};
     qsort(order, s->n_ops, sizeof *order, by_start);
     for (size_t i = 0; i < s->n_ops; i++) {
-        to.ops[i] = s->ops[order[i].i];
-        to.by_number[to.ops[i].unit][to.ops[i].number - 1] = (int)i;
+        const struct hd_slot_op *op = &s->ops[order[i].i];
+        to->ops[i] = *op, to->by_number[op->unit][op->number - 1] = (int)i;
     }
-    to.cap_ops = to.n_ops;
-    return to;
 }
 
 int64_t hd_ops_reissue(struct hd_ops *s, int orders) {
     static const int longer[HD_ORDERS] = {64, 4, 2}; /* times the queues of the machine */
     const struct hd_ops first = *s;
+    struct hd_ops other = first;
+    hd_arena *a = hd_arena_create();
     int64_t best = hd_ops_estimate(s, true, INT64_MAX, NULL);
-    double *start = hd_new_array(s->arena, double, s->n_ops + 1);
-    for (int k = 0; k < orders && s->lo->opt->latency_hiding; k++) {
+    double *start = hd_new_array(a, double, 2 * s->n_ops + 1), *best_start = start + s->n_ops;
+    struct at *order = hd_new_array(a, struct at, s->n_ops + 1);
+    int k = 0, won = -1;
+    other.ops = hd_alloc(s->arena, s->n_ops * sizeof *s->ops), other.cap_ops = s->n_ops;
+    for (int u = 0; u < HD_UNITS; u++)
+        other.by_number[u] = hd_new_array(s->arena, int, (size_t)s->count[u] + 1);
+    for (; k < orders && s->lo->opt->latency_hiding; k++) {
         hd_ops_starts(&first, longer[k] * (int)s->lo->m->queue_ops, start);
-        struct hd_ops other = sorted(&first, start);
+        sorted(&first, start, order, &other);
         int64_t cycles = hd_ops_estimate(&other, true, best, NULL);
-        if (cycles < best) best = cycles, *s = other;
+        if (cycles < best) best = cycles, won = k, memcpy(best_start, start, s->n_ops * 8);
     }
+    if (won >= 0 && won < k - 1) sorted(&first, best_start, order, &other);
+    if (won >= 0) *s = other;
+    hd_arena_destroy(a);
     return best;
 }

@@ -21,11 +21,15 @@
 /* Logarithm of the bytes (words) that dependences tell apart: 16 of XM, 64 of the arena. Where rows
  * share one, the next waits for this one. */
 static const int granule_shift[HD_SPACES] = {[HD_SPACE_XM] = 4, [HD_SPACE_ARENA] = 6};
-enum { BLOCK = 32 }; /* granules that are looked at together, where all of them are touched */
+enum {
+    BLOCK = 32,    /* granules that are looked at together, where all of them are touched */
+    MANY = 1 << 18 /* operations that there is room for: to grow leaves what was there behind */
+};
 
 void hd_ops_init(struct hd_ops *s, struct hd_lowering *lo, hd_arena *arena) {
     *s = (struct hd_ops){.lo = lo, .arena = arena};
-    s->ops = hd_grow(arena, NULL, &s->cap_ops, lo->most_ops, sizeof *s->ops);
+    const size_t room = (size_t)hd_max(MANY, 2 * (int64_t)lo->most_ops);
+    s->ops = hd_grow(arena, NULL, &s->cap_ops, room, sizeof *s->ops);
     const struct hd_machine *m = lo->m;
     int64_t size[HD_SPACES] = {m->xm_bytes,  hd_wm_words(m), hd_pm_words(m),
                                HD_TM_TABLES, hd_am_words(m), (int64_t)lo->plan->arena_bytes};
@@ -180,6 +184,7 @@ hd_status hd_ops_end(struct hd_ops *s) {
 
 static void insert_nop(struct hd_ops *s, struct hd_slot_op **out, size_t *n, size_t *cap, int unit,
                        int sem) {
+    if (*out == s->ops) *out = hd_dup(s->arena, s->ops, *cap * sizeof **out);
     struct hd_slot_op *nop = hd_push(s->arena, *out, *n, *cap);
     nop->unit = (uint8_t)unit;
     nop->code = 0;
@@ -188,14 +193,14 @@ static void insert_nop(struct hd_ops *s, struct hd_slot_op **out, size_t *n, siz
 }
 
 void hd_ops_bound_tokens(struct hd_ops *s) {
-    struct hd_slot_op *out = NULL;
-    size_t n = 0, cap = 0;
+    struct hd_slot_op *out = s->ops; /* in place, until there is one more */
+    size_t n = 0, cap = s->n_ops;
     int level[HD_SEMAPHORES] = {0}, owed[HD_SEMAPHORES] = {0}, to[HD_SEMAPHORES] = {0};
     for (int u = 0; u < HD_UNITS; u++)
         for (int v = 0; v < HD_UNITS; v++)
             if (s->semaphore[u][v] >= 0) to[s->semaphore[u][v]] = v;
     for (size_t i = 0; i < s->n_ops; i++) {
-        struct hd_slot_op *op = hd_push(s->arena, out, n, cap);
+        struct hd_slot_op *op = out == s->ops ? &out[n++] : hd_push(s->arena, out, n, cap);
         *op = s->ops[i];
         for (int k = 0; k < s->n_semaphores; k++) {
             uint32_t bit = UINT32_C(1) << k;
