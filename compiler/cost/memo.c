@@ -66,7 +66,7 @@ static uint64_t mix_place(uint64_t h, const struct hd_lowering *lo, int id, int 
     for (; id >= 0; id = lo->tensors[id].base) {
         struct hd_placement p = lo->plan->places[id];
         struct hd_mtensor t = lo->tensors[id];
-        p.t = NULL, p.use_first = p.use_last = 0; /* of placing alone */
+        p.t = NULL, p.use_first = p.use_last = p.first_read = 0; /* of placing alone */
         t.tensor = t.pad_value = 0, t.image_at = 0, t.base = t.base >= 0;
         t.made -= from, t.def -= from, t.last -= from;
         if (from >= 0) p.words = p.arena = 0;

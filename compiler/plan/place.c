@@ -14,18 +14,18 @@
 
 /* Lowest address below `limit`, a multiple of `align`, at which none of the pieces of `align` bytes
  * that it takes is used by another span overlapping [from, to]; -1 = none. */
-static int64_t first_fit(const struct hd_room *spans, size_t n, const struct hd_room *want,
-                         int64_t limit, int64_t align) {
+static int64_t first_fit(struct hd_room *spans, size_t n, const struct hd_room *want, int64_t limit,
+                         int64_t align) {
     int64_t at = 0, bytes = hd_round_up(want->bytes, align);
+    struct hd_room *beside = &spans[n]; /* at the same time, which are few */
+    size_t m = 0;
+    for (const struct hd_room *s = spans; s < beside; s++)
+        if (s != want && s->to >= want->from && s->from <= want->to) beside[m++] = *s;
     for (bool moved = true; moved;) {
         moved = false;
-        for (size_t i = 0; i < n; i++) {
-            const struct hd_room *s = &spans[i];
-            int64_t first = s->at, end = s->at + s->bytes;
-            if (s == want || s->to < want->from || s->from > want->to || first >= at + bytes ||
-                end <= at)
-                continue;
-            at = hd_round_up(end, align);
+        for (const struct hd_room *s = beside; s < &beside[m] && at + want->bytes <= limit; s++) {
+            if (s->at >= at + bytes || s->at + s->bytes <= at) continue;
+            at = hd_round_up(s->at + s->bytes, align);
             moved = true;
         }
     }
@@ -61,12 +61,8 @@ int64_t hd_mtensor_dram_bytes(const struct hd_mtensor *t) {
 /* Layers between which a tensor must keep its place: from its first to its last use, whole chains.
  */
 int hd_first_use(const struct hd_lowering *lo, const struct hd_mtensor *t) {
-    if (t->def >= 0) return lo->plan->tilings[t->def].chain_first;
-    for (size_t i = 0; i < lo->n_layers; i++)
-        for (int k = 0; k < HD_LAYER_INPUTS; k++)
-            if (lo->layers[i].in[k] >= 0 && &lo->tensors[lo->layers[i].in[k]] == t)
-                return lo->plan->tilings[i].chain_first;
-    return 0;
+    int first = t->def >= 0 ? t->def : lo->plan->places[t - lo->tensors].first_read;
+    return first < 0 ? 0 : lo->plan->tilings[first].chain_first;
 }
 
 int hd_last_use(const struct hd_lowering *lo, const struct hd_mtensor *t) {
@@ -82,13 +78,12 @@ bool hd_is_kept(const struct hd_lowering *lo, const struct hd_mtensor *t) {
 
 /* Tensor ids, largest in XM first. */
 int *hd_by_size(struct hd_lowering *lo) {
-    int *ids = hd_new_array(lo->arena, int, lo->n_tensors ? lo->n_tensors : 1);
+    int *ids = hd_new_array(lo->arena, int, lo->n_tensors + 1);
+    int64_t *bytes = hd_new_array(lo->arena, int64_t, lo->n_tensors + 1);
     for (size_t i = 0; i < lo->n_tensors; i++) {
         size_t k = i;
-        for (; k > 0 && hd_mtensor_xm_bytes(&lo->plan->places[ids[k - 1]]) <
-                            hd_mtensor_xm_bytes(&lo->plan->places[i]);
-             k--)
-            ids[k] = ids[k - 1];
+        bytes[i] = hd_mtensor_xm_bytes(&lo->plan->places[i]);
+        for (; k > 0 && bytes[ids[k - 1]] < bytes[i]; k--) ids[k] = ids[k - 1];
         ids[k] = (int)i;
     }
     return ids;
@@ -152,7 +147,7 @@ void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *
         s.at = first_fit(spans, n, &s, hd_below_rings(lo, s.from, s.to), HD_XM_ALIGN);
         tp->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered && !t->f32 &&
                        !t->never_resident;
-        if (!tp->resident) tp->roll = tp->mirror = tp->slot_of_0 = tp->apart = 0;
+        if (!tp->resident) tp->roll = tp->mirror = tp->slot_of_0 = tp->apart = 0, tp->xm = 0;
         if (!tp->resident) continue;
         tp->xm = (uint32_t)s.at;
         spans[n++] = s;
@@ -199,6 +194,7 @@ void hd_place_arena(struct hd_lowering *lo, const int *ids, struct hd_room *span
         if (t->word_rows) words.bytes = hd_mtensor_word_bytes(lo, t);
         if (t->word_rows) tp->words = put(lo, spans, n++, words);
         tp->in_arena = !t->constant && (!tp->resident || t->comes_in || is_stored(t));
+        if (!t->constant) tp->arena = 0; /* where it lay in another plan */
         /* a state lies where it lay before */
         if (!tp->in_arena || hd_state_before(lo, ids[i]) >= 0) continue;
         if (t->comes_in || t->goes_out || t->kept) s.from = 0, s.to = (int)lo->n_layers;

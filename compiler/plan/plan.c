@@ -11,7 +11,11 @@ struct hd_plan hd_plan_create(const struct hd_lowering *lo, hd_arena *a) {
     for (size_t i = 0; i < p.n_places; i++) {
         p.places[i].t = &lo->tensors[i];
         if (lo->tensors[i].constant) p.places[i].arena = lo->tensors[i].image_at;
+        p.places[i].first_read = -1;
     }
+    for (size_t i = lo->n_layers; i-- > 0;)
+        for (int k = 0; k < HD_LAYER_INPUTS; k++)
+            if (lo->layers[i].in[k] >= 0) p.places[lo->layers[i].in[k]].first_read = (int)i;
     return p;
 }
 

@@ -31,6 +31,7 @@ struct hd_tiling {
 /* The choice of a plan for one tensor: where it lies, and from when to when. */
 struct hd_placement {
     const struct hd_mtensor *t;
+    int first_read; /* by this layer; -1: by none */
 #define PLACE(type, name, ...) type name;
 #include "compiler/plan/place.def"
 };
@@ -129,7 +130,7 @@ int *hd_by_size(struct hd_lowering *lo);
 /* Of a state: the tensor that holds it until tensor i does, which nobody reads by then, so that the
  * two have one place in the arena; -1 = none. */
 int hd_state_before(const struct hd_lowering *lo, int i);
-/* spans: room for 2 * n_tensors + 1. */
+/* spans: room for 4 * n_tensors + 1. */
 void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *spans);
 void hd_place_arena(struct hd_lowering *lo, const int *ids, struct hd_room *spans);
 /* Where the whole lies, its parts lie: after every placing. */

@@ -161,22 +161,24 @@ static int64_t chain_cycles(struct hd_lowering *lo, size_t i, int64_t most) {
  * their rows is written twice. */
 static hd_status improve_rolling(struct hd_lowering *lo, struct hd_room *spans, int plan,
                                  bool slots) {
+    struct hd_plan best_plan = hd_plan_copy(lo->plan, lo->arena);
     uint32_t as_is = decisions(lo);
     int most = slots ? hd_knob(lo)->most_slots : hd_knob(lo)->halvings;
     for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->plan->tilings[i].chain_last + 1) {
         struct hd_tiling *lt = &lo->plan->tilings[i];
-        int *ask = slots ? &lt->more_slots : &lt->finer, best = 0;
+        int *ask = slots ? &lt->more_slots : &lt->finer;
         if (!lt->roll_th) continue;
         int64_t least = chain_cycles(lo, i, INT64_MAX);
+        hd_plan_assign(&best_plan, lo->plan);
         for (*ask = 1; *ask <= most; *ask += slots ? *ask : 1) {
             hd_status s = plan_with_ring(lo, spans, plan);
             if (s != HD_OK || (slots ? decisions(lo) != as_is : !lt->roll_th)) break;
             int64_t now = chain_cycles(lo, i, least - 1);
-            if (now < least) best = *ask, least = now;
+            if (now < least) least = now, hd_plan_assign(&best_plan, lo->plan);
         }
-        *ask = best;
         hd_clear(lo->ctx);
-        TRY(plan_with_ring(lo, spans, plan));
+        TRY(hd_continue(lo->ctx));
+        hd_plan_assign(lo->plan, &best_plan);
     }
     return HD_OK;
 }
@@ -188,19 +190,21 @@ static bool elementwise(const struct hd_layer *l) {
 
 /* Chains in two, in front of such layers and behind them, where that is sooner. */
 static hd_status part_chains(struct hd_lowering *lo, struct hd_room *spans, int plan) {
+    struct hd_plan as_was = hd_plan_copy(lo->plan, lo->arena);
     for (size_t i = 1; i < lo->n_layers; i++) {
         struct hd_tiling *lt = &lo->plan->tilings[i];
         struct hd_window w = hd_chain_window(lo, i);
         if (w.first == i || !(elementwise(lt->l) || elementwise(lt[-1].l))) continue;
         int64_t whole = hd_estimate_layers(lo, w.from, w.end, INT64_MAX);
+        hd_plan_assign(&as_was, lo->plan);
         lt->alone = true;
         if (plan_with_ring(lo, spans, plan) == HD_OK &&
             hd_chain_window(lo, w.end - 1).end == w.end &&
             hd_estimate_layers(lo, w.from, w.end, whole - 1) < whole)
             continue;
-        lt->alone = false;
         hd_clear(lo->ctx);
-        TRY(plan_with_ring(lo, spans, plan));
+        TRY(hd_continue(lo->ctx));
+        hd_plan_assign(lo->plan, &as_was);
     }
     return HD_OK;
 }
@@ -243,7 +247,7 @@ struct attempts {
 };
 
 static hd_status make_plan(struct hd_lowering *lo, int plan, bool refine) {
-    struct hd_room *spans = hd_new_array(lo->arena, struct hd_room, 2 * lo->n_tensors + 1);
+    struct hd_room *spans = hd_new_array(lo->arena, struct hd_room, 4 * lo->n_tensors + 1);
     return refine ? refined(lo, spans, plan) : plan_with_ring(lo, spans, plan);
 }
 

@@ -24,7 +24,7 @@ struct row {
     struct hd_layer layers[ROW];
     struct hd_mtensor tensors[ROW + 1];
     struct hd_refusal too_big[ROW + 1];
-    struct hd_room spans[2 * (ROW + 1) + 1];
+    struct hd_room spans[4 * (ROW + 1) + 1];
     struct hd_lowering lo;
     struct hd_plan plan;
 };
