@@ -57,11 +57,12 @@ static int16_t *centred(const struct hd_tensor *w, const struct hd_tensor *z, in
     int16_t *v = malloc(((size_t)n + 1) * sizeof *v);
     HD_MEMORY(v);
     bool per_channel = hd_tensor_elems(z) > 1;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t to = swap ? i % cols * rows + i / cols : i;
-        v[to] = (int16_t)(hd_qdq_int_at(w, i) -
-                          hd_qdq_int_at(z, per_channel ? channel_of(w, axis, i) : 0));
-    }
+    const int32_t zero = hd_qdq_int_at(z, 0);
+    for (int64_t i = 0, r = 0; r < rows; r++)
+        for (int64_t c = 0; c < cols; c++, i++) {
+            int32_t zp = per_channel ? hd_qdq_int_at(z, channel_of(w, axis, i)) : zero;
+            v[c * rows + r] = (int16_t)(hd_qdq_int_at(w, i) - zp);
+        }
     return v;
 }
 
