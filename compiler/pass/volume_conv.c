@@ -1,6 +1,7 @@
 /* Part of pass volume: convolutions, also transposed ones. */
 #include "compiler/pass/volume.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/num.h"
@@ -27,12 +28,13 @@ static const struct hd_node *byte_weights(const struct volume *v, int t, int64_t
     return bytes && w->rank == RANK && (one || hd_attr_int(dq, "axis", 1) == axis) ? dq : NULL;
 }
 
-/* Other weights [dim] in place of those that dq makes. */
+/* Other weights [dim] in place of those that dq makes; frees the bytes. */
 static int weights_like(struct volume *v, const struct hd_node *dq, const char *what,
-                        const int64_t *dim, const int8_t *bytes) {
+                        const int64_t *dim, int8_t *bytes) {
     const struct hd_tensor *w = &v->g->tensors[dq->in[0]];
     const char *name = hd_sprintf(v->g->arena, "%s.%s", w->name, what);
     int like = (int)(dq - v->g->nodes), q = hd_graph_const(v->g, name, w->dtype, 4, dim, bytes);
+    free(bytes);
     return hd_volume_dequantised(v, q, like, name);
 }
 
@@ -45,7 +47,8 @@ static int flat_weights(struct volume *v, int t, int64_t n, int64_t joined) {
     const struct hd_tensor w = v->g->tensors[dq->in[0]], *zero = by < 0 ? NULL : &v->g->tensors[by];
     int64_t per = w.dim[1], all = per * (n / joined), area = w.dim[3] * w.dim[4],
             dim[4] = {w.dim[0], all * w.dim[2], w.dim[3], w.dim[4]}, each = dim[1] * area;
-    int8_t *to = hd_new_array(v->g->arena, int8_t, (size_t)(dim[0] * each) + 1);
+    int8_t *to = calloc((size_t)(dim[0] * each) + 1, 1);
+    HD_ASSERT(to);
     const int8_t *from = w.data;
     for (int64_t m = 0; m < dim[0]; m++) {
         int64_t first = m / (dim[0] / n) % (n / joined) * per;
@@ -91,7 +94,8 @@ static int row_weights(struct volume *v, int t) {
     if (!dq) return -1;
     const struct hd_tensor w = v->g->tensors[dq->in[0]];
     int64_t kd = w.dim[2], kh = w.dim[3], kw = w.dim[4], dim[4] = {w.dim[0], w.dim[1], kh * kd, kw};
-    int8_t *to = hd_new_array(v->g->arena, int8_t, (size_t)hd_tensor_elems(&w) + 1);
+    int8_t *to = calloc((size_t)hd_tensor_elems(&w) + 1, 1);
+    HD_ASSERT(to);
     const int8_t *from = w.data;
     for (int64_t m = 0; m < w.dim[0] * w.dim[1]; m++)
         for (int64_t z = 0; z < kd; z++)
@@ -176,7 +180,8 @@ static int weight_layers(struct volume *v, int t, const struct phase *p, int64_t
     const struct hd_tensor w = v->g->tensors[dq->in[0]];
     int64_t dim[4] = {w.dim[0] * p->n, w.dim[1], w.dim[3], w.dim[4]}, area = dim[2] * dim[3],
             each = w.dim[0] / group;
-    int8_t *to = hd_new_array(v->g->arena, int8_t, (size_t)(dim[0] * dim[1] * area) + 1), *at = to;
+    int8_t *to = calloc((size_t)(dim[0] * dim[1] * area) + 1, 1), *at = to;
+    HD_ASSERT(to);
     for (int64_t c = 0; c < dim[0]; c++) {
         int64_t from = c / (each * p->n) * each + c % each, k = p->tap[c / each % p->n];
         for (int64_t m = 0; m < dim[1]; m++, at += area)
