@@ -145,7 +145,7 @@ static void fold_turn(struct partition *p, int node) {
     const struct hd_node *n = &lo->g->nodes[node];
     int x = n->in[0], maker = lo->g->tensors[x].producer, last = lo->g->tensors[x].rank - 1;
     bool in = all_users_on_machine(p, n->out[0], NULL) && hd_graph_only_user(lo->g, x) == node;
-    bool out = maker >= 0 && p->place[maker] == ON_MACHINE;
+    bool out = maker >= 0 && (p->place[maker] == ON_MACHINE || folds(p, maker));
     int inside = in ? n->out[0] : x, outside = in ? x : n->out[0];
     struct hd_mtensor t;
     if (in == out || last < 2 || !hd_machine_shape(lo, inside, &t)) return;
