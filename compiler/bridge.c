@@ -1,4 +1,6 @@
-/* Bridges between layouts: where a node cannot read an operand as it lies, a node that moves it.
+/* What the machine's part of a graph needs in front of it: concats of no more operands than a layer
+ * reads, and bridges between layouts: where a node cannot read an operand as it lies, a node that
+ * moves it.
  *
  * A convolution makes pixels of channels; a softmax along the width, a product of activations, a
  * norm read rows of the last dimension. Without a bridge such a node ran on the host, and so did
@@ -8,6 +10,7 @@
  */
 #include "compiler/compiler.h"
 #include "compiler/partition/partition.h"
+#include "runtime/base/num.h"
 
 static int bridge(hd_graph *g, int x) {
     const struct hd_tensor t = g->tensors[x];
@@ -16,7 +19,36 @@ static int bridge(hd_graph *g, int x) {
     return y;
 }
 
+/* Groups of operands are joined first. */
+static void join_in_groups(hd_graph *g, int node) {
+    const struct hd_node n = g->nodes[node];
+    const struct hd_tensor y = g->tensors[n.out[0]];
+    int64_t axis = hd_attr_int(&n, "axis", 0), made = 0;
+    if (axis < 0) axis += y.rank;
+    for (int i = 0; i < n.n_in; i += HD_LAYER_INPUTS) {
+        int part = (int)hd_min(HD_LAYER_INPUTS, n.n_in - i);
+        struct hd_tensor t = y;
+        t.dim[axis] = 0;
+        for (int k = 0; k < part; k++) t.dim[axis] += g->tensors[n.in[i + k]].dim[axis];
+        const char *name = hd_sprintf(g->arena, "%s.%d", y.name, i / HD_LAYER_INPUTS);
+        int x = hd_graph_tensor(g, name, y.dtype, y.rank, t.dim);
+        int id = hd_graph_node(g, HD_IR_concat, name, part, n.in + i, 1, &x);
+        hd_attr_set_int(g, id, "axis", axis);
+        g->nodes[node].in[made++] = x;
+    }
+    g->nodes[node].n_in = (int)made;
+}
+
 void hd_bridge_layouts(hd_graph *g) {
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const struct hd_node *n = &g->nodes[i];
+        const struct hd_tensor *y = n->dead ? NULL : &g->tensors[n->out[0]];
+        while (y && n->op == HD_IR_concat && n->n_in > HD_LAYER_INPUTS && y->known &&
+               (y->dtype == HD_I8 || y->dtype == HD_U8)) {
+            join_in_groups(g, (int)i);
+            n = &g->nodes[i], y = &g->tensors[n->out[0]];
+        }
+    }
     hd_arena *a = hd_arena_create();
     size_t n_nodes = g->n_nodes;
     bool *rows = hd_new_array(a, bool, g->n_tensors + 1);

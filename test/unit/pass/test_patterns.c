@@ -94,6 +94,8 @@ static void passes_keep_values(void **state) {
     keeps_values("test/golden/pass/shuffle_image.t", "shuffle", 0);
     keeps_values("test/golden/pass/shuffle_shift.t", "shuffle", 0);
     keeps_values("test/golden/pass/shuffle_stack.t", "shuffle", 0);
+    keeps_values("test/golden/pass/separate.t", "separate", 0);
+    keeps_values("test/golden/pass/separate_large.t", "separate", 0);
     keeps_values("test/golden/pass/softmax_inside.t", "qdq", 0);
     keeps_values("test/golden/pass/images.t", "images", 0);
     keeps_values("test/golden/pass/images_copies.t", "images", 0);

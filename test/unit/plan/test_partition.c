@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -119,6 +120,37 @@ static void bridges_between_layouts(void **state) {
         fail_msg("%s", hd_message(ctx));
     for (int i = 0; i < m->n_host_ops; i++)
         fail_msg("%s: %s", m->host_ops[i].op, m->host_ops[i].reason);
+    hd_model_destroy(m);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
+/* A concat of more operands than a layer reads is one of concats. */
+static void many_operands_are_joined_in_groups(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_graph *g = NULL;
+    char *text;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    fprintf(f, "graph g {\n input x i8[1,16,6,5]\n");
+    for (int i = 0; i < 33; i++) fprintf(f, " t%d ? = qrescale(x) scale=%d.0\n", i, i + 1);
+    fprintf(f, " y ? = concat(t0");
+    for (int i = 1; i < 33; i++) fprintf(f, ", t%d", i);
+    fprintf(f, ") axis=1\n z ? = qmaxpool(y) kernel_shape=[2,2]\n output z\n}");
+    fclose(f);
+    struct hd_compile_options o = {.latency_hiding = true, .place_all = true};
+    if (hd_machine_load(ctx, "base", &o.machine) != HD_OK ||
+        hd_graph_parse(ctx, text, "net", &g) != HD_OK)
+        fail_msg("%s", hd_message(ctx));
+    free(text);
+    hd_bridge_layouts(g);
+    hd_model *m = NULL;
+    if (hd_graph_verify(ctx, g) != HD_OK || round_trip(ctx, g, &o) != HD_OK ||
+        hd_lower(ctx, g, &o, &m) != HD_OK)
+        fail_msg("%s", hd_message(ctx));
+    assert_int_equal(m->n_host_ops, 0);
+    assert_int_equal(layers_of(m, "concat"), 0); /* parts of parts */
     hd_model_destroy(m);
     hd_graph_destroy(g);
     hd_ctx_destroy(ctx);
@@ -250,6 +282,7 @@ int main(void) {
                                        cmocka_unit_test(lanes_decide_layouts),
                                        cmocka_unit_test(products_and_layouts_that_meet),
                                        cmocka_unit_test(bridges_between_layouts),
+                                       cmocka_unit_test(many_operands_are_joined_in_groups),
                                        cmocka_unit_test(small_parts_stay_on_the_host),
                                        cmocka_unit_test(concat_and_split_move_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
