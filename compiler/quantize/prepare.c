@@ -309,8 +309,9 @@ static bool rewrite(hd_graph *g, hd_arena *a, int node, const struct around *r) 
         return false;
     bool inside = n->n_out == 1 && (size_t)n->out[0] < r->n_tensors && r->ahead[n->out[0]] &&
                   reads(n, r->behind, r->n_tensors);
-    if (inside && (hd_quant_moments(g, node) || hd_quant_dot(g, node) ||
-                   hd_quant_reduction(g, node) || hd_quant_running_sum(g, node)))
+    if (inside &&
+        (hd_quant_moments(g, node) || hd_quant_dot(g, node) || hd_quant_reduction(g, node) ||
+         hd_quant_running_sum(g, node) || hd_quant_large_pool(g, node)))
         return false;
     bool instance = n->op == HD_IR_instancenorm || n->op == HD_IR_groupnorm;
     if (instance && hd_quant_instance(g, node)) return false;

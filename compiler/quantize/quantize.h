@@ -80,6 +80,8 @@ bool hd_quant_volume_resize(hd_graph *g, int node);
 /* The summand of a layer norm in the biases of the products that read it (norms.c); false: it
  * stays. */
 bool hd_quant_norm(hd_graph *g, int node);
+/* An average over a large window as two (pools.c); false: it stays. */
+bool hd_quant_large_pool(hd_graph *g, int node);
 /* A weighted sum as a product of two tensors (dots.c); false: it stays. */
 bool hd_quant_dot(hd_graph *g, int node);
 /* A running sum as a product (running.c); false: it stays. */
