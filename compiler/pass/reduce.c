@@ -4,7 +4,8 @@
  *   reducesum, or what includes channels     -> conv by ones, or by 1 / count
  *   reducemean, reducesum of rows            -> matmul by ones, or by 1 / count
  *   over the middle of rows [B,..,C]         -> transpose, then as an image
- *   other reducemax                          -> transpose, and a pool of what is reduced in a row
+ *   other reducemax                          -> transpose, and a pool of what is reduced in a row;
+ *                                               of a large image over its channels row by row
  *
  * needs: shapes. gives: the same values up to rounding. A reduction over images, or of other kinds,
  * stays as it is.
@@ -14,7 +15,10 @@
 #include "compiler/ir/move.h"
 #include "compiler/pass/pass.h"
 
-enum { WINDOW_MOST = 4096 }; /* elements that a convolution reduces at once */
+enum {
+    WINDOW_MOST = 4096, /* elements that a convolution reduces at once */
+    PIXELS_MOST = 2048  /* that become channels of one pixel */
+};
 
 struct reduction {
     hd_graph *g;
@@ -262,6 +266,35 @@ static bool over_width(struct reduction *r) {
     return true;
 }
 
+static int turned(struct reduction *r, const char *suffix, int x, const int64_t *dim, int y) {
+    static const int64_t perm[4] = {0, 3, 2, 1};
+    if (y < 0) y = tensor(r, suffix, 4, dim);
+    int id = hd_graph_node(r->g, HD_IR_transpose, r->g->tensors[y].name, 1, &x, 1, &y);
+    hd_attr_set_ints(r->g, id, "perm", 4, perm);
+    return y;
+}
+
+/* The largest channel of each pixel of an image that is too large for all its pixels to be
+ * channels: those of a row are, and channels are the width. */
+static bool over_channels(struct reduction *r) {
+    const int64_t *d = r->x.dim;
+    if (r->x.rank != 4 || r->set != 1u << 1 || d[2] * d[3] <= PIXELS_MOST) return false;
+    int64_t wide[4] = {d[0], d[3], d[2], d[1]}, one[4] = {d[0], d[3], d[2], 1},
+            image[4] = {d[0], 1, d[2], d[3]}, kernel[2] = {1, d[1]};
+    const struct hd_node n = r->g->nodes[r->node];
+    int x = turned(r, "turned", n.in[0], wide, -1), y = n.out[0],
+        pooled = tensor(r, "most", 4, one);
+    hd_graph_kill(r->g, r->node);
+    int id = hd_graph_node(r->g, HD_IR_maxpool, n.name, 1, &x, 1, &pooled);
+    hd_attr_set_ints(r->g, id, "kernel_shape", 2, kernel);
+    hd_graph_swap_names(r->g, id, r->node);
+    if (r->y.rank == 4)
+        turned(r, NULL, pooled, NULL, y);
+    else
+        reshape(r, turned(r, "back", pooled, image, -1), y);
+    return true;
+}
+
 bool hd_reduce_fits(const hd_graph *g, int node) {
     struct reduction r;
     if (!open_reduction(g, node, &r) || r.max || !r.set) return false;
@@ -325,7 +358,7 @@ bool hd_reduce_as_window(hd_graph *g, int node, bool pools_only) {
                  (r.x.rank == 3 && hd_made_as_image(g, x));
     bool volume = r.x.rank == 5 && hd_made_as_image(g, x);
     if ((image || volume) && as_window(&r, x)) return true;
-    if (r.max) return over_width(&r);
+    if (r.max) return over_channels(&r) || over_width(&r);
     if (image) return false;
     if (set == 0) return as_product(&r);
     return is_middle(&r) && over_rows(&r);

@@ -45,10 +45,12 @@ static bool over_all(const struct form *f) {
     return f->x.rank == 4 && x[1] > y[1] && y[2] * y[3] == 1 && x[2] * x[3] > 1;
 }
 
-/* All pixels of an image, MANY at least, and no channels. */
+/* All pixels of an image, or all of [N,..,C] of rows, MANY at least, and no channels. */
 static bool over_pixels(const struct form *f) {
     enum { MANY = 16 };
     int64_t left = 1;
+    if (f->x.rank == 3 && f->dim[1] == 1 && hd_in_rows(f->g, f->n.in[0]))
+        return f->dim[0] == f->x.dim[0] && f->dim[2] == f->x.dim[2] && f->count >= MANY;
     bool image = f->x.rank == 4 || (f->x.rank == 3 && hd_made_as_image(f->g, f->n.in[0]));
     for (int d = 2; d < f->x.rank; d++) left *= f->dim[d];
     return image && left == 1 && f->dim[0] == f->x.dim[0] && f->dim[1] == f->x.dim[1] &&

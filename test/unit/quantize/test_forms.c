@@ -108,6 +108,11 @@ static const struct form {
     /* averages over windows that no tile holds, in two */
     {"p ? = avgpool(c) kernel_shape=[2800,3] strides=[100,1]\ny ? = relu(p)\n", HD_IR_identity,
      2 * LONG, 0},
+    /* the sum over rows; the largest channel where pixels are too many to be channels */
+    {"r ? = reshape(c) shape=[1,48,4]\nm ? = matmul(r, square)\ny ? = reducesum(m, one)\n",
+     HD_IR_reducesum, 16, 0},
+    {"y ? = reducemax(c, one)\n", HD_IR_reducemax, LONG, 0},
+    {"y ? = reducemax(c, one) keepdims=0\n", HD_IR_reducemax, LONG, 0},
     /* the larger and the smaller of rows */
     {"r ? = reshape(c) shape=[1,15,4]\nm ? = matmul(r, square)\nn ? = matmul(m, square)\n"
      "y ? = max(m, n)\n",
