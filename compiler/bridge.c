@@ -1,6 +1,5 @@
-/* What the machine's part of a graph needs in front of it: concats of no more operands than a layer
- * reads, and bridges between layouts: where a node cannot read an operand as it lies, a node that
- * moves it.
+/* What layers cannot read as it stands: concats of too many operands, and operands in another
+ * layout. In front of the second stands a bridge, a node that moves data.
  *
  * A convolution makes pixels of channels; a softmax along the width, a product of activations, a
  * norm read rows of the last dimension. Without a bridge such a node ran on the host, and so did
@@ -11,13 +10,6 @@
 #include "compiler/compiler.h"
 #include "compiler/partition/partition.h"
 #include "runtime/base/num.h"
-
-static int bridge(hd_graph *g, int x) {
-    const struct hd_tensor t = g->tensors[x];
-    int y = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.turned", t.name), t.dtype, t.rank, t.dim);
-    hd_graph_node(g, HD_IR_identity, g->tensors[y].name, 1, &x, 1, &y);
-    return y;
-}
 
 /* Groups of operands are joined first. */
 static void join_in_groups(hd_graph *g, int node) {
@@ -39,16 +31,26 @@ static void join_in_groups(hd_graph *g, int node) {
     g->nodes[node].n_in = (int)made;
 }
 
-void hd_bridge_layouts(hd_graph *g) {
+void hd_group_concats(hd_graph *g) {
     for (size_t i = 0; i < g->n_nodes; i++) {
         const struct hd_node *n = &g->nodes[i];
         const struct hd_tensor *y = n->dead ? NULL : &g->tensors[n->out[0]];
         while (y && n->op == HD_IR_concat && n->n_in > HD_LAYER_INPUTS && y->known &&
-               (y->dtype == HD_I8 || y->dtype == HD_U8)) {
+               (y->dtype == HD_I8 || y->dtype == HD_U8 || y->dtype == HD_I16)) {
             join_in_groups(g, (int)i);
             n = &g->nodes[i], y = &g->tensors[n->out[0]];
         }
     }
+}
+
+static int bridge(hd_graph *g, int x) {
+    const struct hd_tensor t = g->tensors[x];
+    int y = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.turned", t.name), t.dtype, t.rank, t.dim);
+    hd_graph_node(g, HD_IR_identity, g->tensors[y].name, 1, &x, 1, &y);
+    return y;
+}
+
+void hd_bridge_layouts(hd_graph *g) {
     hd_arena *a = hd_arena_create();
     size_t n_nodes = g->n_nodes;
     bool *rows = hd_new_array(a, bool, g->n_tensors + 1);

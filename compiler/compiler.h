@@ -12,8 +12,11 @@
 hd_status hd_legalize(hd_ctx *ctx, hd_graph *g);
 /* Stage 3: what the machine takes better, in a legal graph. Changes no value. */
 hd_status hd_prepare(hd_ctx *ctx, hd_graph *g);
-/* The last of stage 3: nodes that move data (identity) in front of operands that lie in another
- * layout than their reader can read. */
+/* The end of stage 3 (bridge.c). Concats of more operands than a layer reads become concats of
+ * concats. */
+void hd_group_concats(hd_graph *g);
+/* A node that moves data (identity) stands in front of each operand that lies in another layout
+ * than its reader can read. */
 void hd_bridge_layouts(hd_graph *g);
 /* One pass alone: one of hd_pass_names (compiler/pass/pass.h), "complete", "legalize" or "prepare".
  * Errors: as hd_pass_run. */

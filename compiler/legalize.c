@@ -52,6 +52,7 @@ hd_status hd_prepare(hd_ctx *ctx, hd_graph *g) {
                                        "rows",   "images",  "blocks",   "shuffle",  "gaps",
                                        "phases", "columns", "separate", "loaded",   NULL};
     TRY(passes(ctx, g, list));
+    hd_group_concats(g);
     hd_bridge_layouts(g);
     make_outputs(g);
     return hd_graph_verify(ctx, g);

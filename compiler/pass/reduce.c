@@ -14,6 +14,7 @@
 
 #include "compiler/ir/move.h"
 #include "compiler/pass/pass.h"
+#include "compiler/pass/qdq.h"
 
 enum {
     WINDOW_MOST = 4096, /* elements that a convolution reduces at once */
@@ -266,14 +267,6 @@ static bool over_width(struct reduction *r) {
     return true;
 }
 
-static int turned(struct reduction *r, const char *suffix, int x, const int64_t *dim, int y) {
-    static const int64_t perm[4] = {0, 3, 2, 1};
-    if (y < 0) y = tensor(r, suffix, 4, dim);
-    int id = hd_graph_node(r->g, HD_IR_transpose, r->g->tensors[y].name, 1, &x, 1, &y);
-    hd_attr_set_ints(r->g, id, "perm", 4, perm);
-    return y;
-}
-
 /* The largest channel of each pixel of an image that is too large for all its pixels to be
  * channels: those of a row are, and channels are the width. */
 static bool over_channels(struct reduction *r) {
@@ -281,17 +274,17 @@ static bool over_channels(struct reduction *r) {
     if (r->x.rank != 4 || r->set != 1u << 1 || d[2] * d[3] <= PIXELS_MOST) return false;
     int64_t wide[4] = {d[0], d[3], d[2], d[1]}, one[4] = {d[0], d[3], d[2], 1},
             image[4] = {d[0], 1, d[2], d[3]}, kernel[2] = {1, d[1]};
+    static const int64_t perm[4] = {0, 3, 2, 1};
     const struct hd_node n = r->g->nodes[r->node];
-    int x = turned(r, "turned", n.in[0], wide, -1), y = n.out[0],
+    int x = hd_moved(r->g, HD_IR_transpose, n.in[0], 4, wide, "perm", perm, -1), y = n.out[0],
         pooled = tensor(r, "most", 4, one);
     hd_graph_kill(r->g, r->node);
     int id = hd_graph_node(r->g, HD_IR_maxpool, n.name, 1, &x, 1, &pooled);
     hd_attr_set_ints(r->g, id, "kernel_shape", 2, kernel);
     hd_graph_swap_names(r->g, id, r->node);
-    if (r->y.rank == 4)
-        turned(r, NULL, pooled, NULL, y);
-    else
-        reshape(r, turned(r, "back", pooled, image, -1), y);
+    bool stays = r->y.rank == 4;
+    x = hd_moved(r->g, HD_IR_transpose, pooled, 4, image, "perm", perm, stays ? y : -1);
+    if (!stays) reshape(r, x, y);
     return true;
 }
 

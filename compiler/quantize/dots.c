@@ -4,9 +4,8 @@
  *   v [B,1,K] times x [B,K,N]
  *
  * So pools attention over time or over an image, and a state space reads its state. */
-#include <string.h>
-
 #include "compiler/ir/move.h"
+#include "compiler/pass/qdq.h"
 #include "compiler/quantize/quantize.h"
 
 struct dot {
@@ -44,23 +43,6 @@ static bool fits(struct dot *p, const struct hd_tensor *y, unsigned set) {
     return turns == 1;
 }
 
-static int shaped(hd_graph *g, int x, const char *suffix, int64_t a, int64_t b, int64_t c) {
-    int64_t dim[3] = {a, b, c};
-    const char *name = hd_sprintf(g->arena, "%s.%s", g->tensors[x].name, suffix);
-    int y = hd_graph_tensor(g, name, HD_F32, 3, dim);
-    hd_attr_set_ints(g, hd_graph_node(g, HD_IR_reshape, name, 1, &x, 1, &y), "shape", 3, dim);
-    return y;
-}
-
-static int turned(hd_graph *g, int x) {
-    const struct hd_tensor t = g->tensors[x];
-    int64_t dim[3] = {t.dim[0], t.dim[2], t.dim[1]}, perm[3] = {0, 2, 1};
-    const char *name = hd_sprintf(g->arena, "%s.turned", t.name);
-    int y = hd_graph_tensor(g, name, HD_F32, 3, dim);
-    hd_attr_set_ints(g, hd_graph_node(g, HD_IR_transpose, name, 1, &x, 1, &y), "perm", 3, perm);
-    return y;
-}
-
 bool hd_quant_dot(hd_graph *g, int node) {
     const struct hd_node n = g->nodes[node];
     if (n.op != HD_IR_reducesum || n.n_in < 2 || n.in[1] < 0) return false;
@@ -77,15 +59,17 @@ bool hd_quant_dot(hd_graph *g, int node) {
         if (!fits(&p, y, set)) return false;
     }
     const struct hd_tensor out = g->tensors[n.out[0]];
-    int in[2] = {shaped(g, p.v, "row", p.batch, 1, p.k),
-                 p.last ? turned(g, shaped(g, p.x, "matrix", p.batch, p.n, p.k))
-                        : shaped(g, p.x, "matrix", p.batch, p.k, p.n)};
+    int64_t vector[3] = {p.batch, 1, p.k}, matrix[3] = {p.batch, p.k, p.n},
+            across[3] = {p.batch, p.n, p.k}, *shape = p.last ? across : matrix;
+    int in[2] = {hd_moved(g, HD_IR_reshape, p.v, 3, vector, "shape", vector, -1),
+                 hd_moved(g, HD_IR_reshape, p.x, 3, shape, "shape", shape, -1)};
+    if (p.last)
+        in[1] = hd_moved(g, HD_IR_transpose, in[1], 3, matrix, "perm", (int64_t[]){0, 2, 1}, -1);
     int64_t dim[3] = {p.batch, 1, p.n};
     int row = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.row", out.name), HD_F32, 3, dim);
     hd_graph_kill(g, node);
     hd_graph_kill(g, g->tensors[n.in[0]].producer);
     hd_graph_swap_names(g, hd_graph_node(g, HD_IR_matmul, n.name, 2, in, 1, &row), node);
-    int id = hd_graph_node(g, HD_IR_reshape, out.name, 1, &row, 1, (int[]){n.out[0]});
-    hd_attr_set_ints(g, id, "shape", out.rank, out.dim);
+    hd_moved(g, HD_IR_reshape, row, out.rank, out.dim, "shape", out.dim, n.out[0]);
     return true;
 }

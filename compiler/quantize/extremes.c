@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compiler/pass/pass.h"
+#include "compiler/pass/qdq.h"
 #include "compiler/quantize/quantize.h"
 
 static int like(hd_graph *g, int y, const char *suffix, int rank, const int64_t *dim) {
@@ -58,12 +59,10 @@ static bool repeated(hd_graph *g, int node) {
 }
 
 /* All of x as [1,high,wide], turned to [1,wide,high]. */
-static int turned(hd_graph *g, int y, int x, const char *suffix, int64_t high, int64_t wide) {
+static int turned(hd_graph *g, int x, int64_t high, int64_t wide) {
     int64_t flat[3] = {1, high, wide}, dim[3] = {1, wide, high}, perm[3] = {0, 2, 1};
-    int all = like(g, y, "flat", 3, flat), turn = like(g, y, suffix, 3, dim);
-    hd_attr_set_ints(g, made(g, HD_IR_reshape, 1, &x, all), "shape", 3, flat);
-    hd_attr_set_ints(g, made(g, HD_IR_transpose, 1, &all, turn), "perm", 3, perm);
-    return turn;
+    x = hd_moved(g, HD_IR_reshape, x, 3, flat, "shape", flat, -1);
+    return hd_moved(g, HD_IR_transpose, x, 3, dim, "perm", perm, -1);
 }
 
 bool hd_quant_extreme(hd_graph *g, int node) {
@@ -88,7 +87,7 @@ bool hd_quant_extreme(hd_graph *g, int node) {
     for (int i = 0; i < 2; i++) {
         int x = min ? negated(g, n.in[i], i ? "minus.b" : "minus.a") : n.in[i];
         part[i] = like(g, y, i ? "b" : "a", 4, dim);
-        if (rows) x = turned(g, y, x, i ? "b.turned" : "a.turned", dim[3], channels);
+        if (rows) x = turned(g, x, dim[3], channels);
         hd_attr_set_ints(g, made(g, HD_IR_reshape, 1, &x, part[i]), "shape", 4, dim);
     }
     int both = like(g, y, "both", 4, two), larger = like(g, y, "larger", 4, dim);
@@ -97,7 +96,7 @@ bool hd_quant_extreme(hd_graph *g, int node) {
     hd_attr_set_ints(g, pool, "kernel_shape", 2, window);
     hd_graph_swap_names(g, pool, node);
     int shaped = min ? like(g, y, "shaped", t.rank, t.dim) : y;
-    if (rows) larger = turned(g, y, larger, "rows", channels, dim[3]);
+    if (rows) larger = turned(g, larger, channels, dim[3]);
     hd_attr_set_ints(g, made(g, HD_IR_reshape, 1, &larger, shaped), "shape", t.rank, t.dim);
     if (min) made(g, HD_IR_neg, 1, &shaped, y);
     return true;

@@ -6,20 +6,18 @@
  * product is a 1x1 convolution. */
 #include "compiler/ir/move.h"
 #include "compiler/pass/pass.h"
+#include "compiler/pass/qdq.h"
 #include "compiler/quantize/quantize.h"
 
 enum { LONGEST = 512 }; /* T weights a sum: more cost more than the host takes */
 
 /* x with dimension `from` at place `to`. */
-static int turned(hd_graph *g, const char *name, int x, int from, int to) {
+static int turned(hd_graph *g, int x, int from, int to) {
     const struct hd_tensor t = g->tensors[x];
     int64_t dim[HD_MAX_RANK], perm[HD_MAX_RANK];
     if (from == to) return x;
     for (int d = 0; d < t.rank; d++) perm[d] = hd_moved_dim(from, to, d), dim[d] = t.dim[perm[d]];
-    int y = hd_graph_tensor(g, name, HD_F32, t.rank, dim);
-    int id = hd_graph_node(g, HD_IR_transpose, name, 1, &x, 1, &y);
-    hd_attr_set_ints(g, id, "perm", t.rank, perm);
-    return y;
+    return hd_moved(g, HD_IR_transpose, x, t.rank, dim, "perm", perm, -1);
 }
 
 /* Of sums i to those before them, or behind them: [T,T], of a convolution [T,T,1,..], sums first.
@@ -50,14 +48,13 @@ bool hd_quant_running_sum(hd_graph *g, int node) {
     if (t < 1 || t > LONGEST) return false;
     const char *name = g->tensors[n.out[0]].name;
     const int from = channels ? 0 : (int)axis, to = channels ? 0 : x.rank - 1;
-    int in[2] = {turned(g, hd_sprintf(g->arena, "%s.turned", name), n.in[0], from, to),
-                 ones(g, &n, t, channels ? x.rank : 2)};
+    int in[2] = {turned(g, n.in[0], from, to), ones(g, &n, t, channels ? x.rank : 2)};
     const struct hd_tensor of = g->tensors[in[0]];
     int sums = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.sums", name), HD_F32, of.rank, of.dim);
     hd_graph_kill(g, node);
     int id = hd_graph_node(g, channels ? HD_IR_conv : HD_IR_matmul, n.name, 2, in, 1, &sums);
     hd_graph_swap_names(g, id, node);
-    int y = turned(g, hd_sprintf(g->arena, "%s.back", name), sums, to, from);
+    int y = turned(g, sums, to, from);
     hd_graph_replace(g, n.out[0], y);
     hd_graph_swap_tensor_names(g, n.out[0], y);
     return true;
