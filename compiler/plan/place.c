@@ -4,8 +4,8 @@
  * gives: resident / xm, in_arena / arena of every tensor
  * destroys: nothing
  *
- * Residents are placed by liveness, largest first, at the lowest free address; so is the arena,
- * except that what crosses the border of a step keeps its own place.
+ * Residents are placed by liveness, those of deep chains and the largest first, at the lowest free
+ * address; so is the arena, except that what crosses the border of a step keeps its own place.
  */
 #include "compiler/layer/kind.h"
 #include "compiler/plan/plan.h"
@@ -76,13 +76,19 @@ bool hd_is_kept(const struct hd_lowering *lo, const struct hd_mtensor *t) {
             hd_name_listed(&lo->opt->keep, lo->g->nodes[lo->layers[t->def].node].name));
 }
 
-/* Tensor ids, largest in XM first. */
+/* Of a deep chain, which counts on room for it. */
+static bool comes_first(const struct hd_lowering *lo, size_t i) {
+    return lo->plan->places[i].roll && lo->plan->tilings[lo->tensors[i].def].deep;
+}
+
+/* Tensor ids, largest in XM first, but those of deep chains before all. */
 int *hd_by_size(struct hd_lowering *lo) {
     int *ids = hd_new_array(lo->arena, int, lo->n_tensors + 1);
     int64_t *bytes = hd_new_array(lo->arena, int64_t, lo->n_tensors + 1);
     for (size_t i = 0; i < lo->n_tensors; i++) {
         size_t k = i;
         bytes[i] = hd_mtensor_xm_bytes(&lo->plan->places[i]);
+        if (comes_first(lo, i)) bytes[i] += lo->m->xm_bytes;
         for (; k > 0 && bytes[ids[k - 1]] < bytes[i]; k--) ids[k] = ids[k - 1];
         ids[k] = (int)i;
     }

@@ -103,11 +103,18 @@ struct hd_refusal hd_pixel_too_large(const struct hd_lowering *lo, const struct 
 /* Bands of tiles down an image. */
 int hd_layer_bands(const struct hd_tiling *lt);
 void hd_choose_chunks(const struct hd_lowering *lo, struct hd_tiling *lt);
-enum hd_chains { HD_CHAINS_NONE, HD_CHAINS_WHOLE, HD_CHAINS_ROLLING };
+enum hd_chains { HD_CHAINS_NONE, HD_CHAINS_WHOLE, HD_CHAINS_ROLLING, HD_CHAINS_DEEP };
 void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind);
 /* Rings of all layers for a plan; their parts, when it is known what stays on chip (plan/rings.c).
  */
 void hd_choose_rings(struct hd_lowering *lo);
+/* Bytes that a rolling chain's ring wants, in multiples of `unit`: for operands that come from
+ * before it, of them for those that VX reads, for its result. */
+struct hd_ring_parts {
+    int64_t in, vx, out;
+};
+struct hd_ring_parts hd_rolling_ring(const struct hd_lowering *lo, const struct hd_tiling *firstt,
+                                     const struct hd_tiling *lastt, int64_t unit);
 void hd_part_rings(struct hd_lowering *lo);
 /* The result of a layer is also stored in DRAM, for the caller to see. */
 bool hd_is_kept(const struct hd_lowering *lo, const struct hd_mtensor *t);

@@ -40,9 +40,30 @@ static void chain_ring(const struct hd_lowering *lo, const struct hd_tiling *fir
     }
 }
 
+/* An operand of layer l of a chain is there before the chain of layer `first` begins. */
+static bool comes_from_before(const struct hd_lowering *lo, const struct hd_layer *first,
+                              const struct hd_layer *l) {
+    bool any = false;
+    for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0; i++)
+        any = any || lo->tensors[l->in[i]].made < first->tag;
+    return any;
+}
+
 /* In whole banks, where it has two. */
 static uint32_t half(uint32_t bytes, int64_t bank) {
     return (uint32_t)hd_floor_to(bytes / 2, bytes < 2 * bank ? HD_XM_ALIGN : bank);
+}
+
+struct hd_ring_parts hd_rolling_ring(const struct hd_lowering *lo, const struct hd_tiling *firstt,
+                                     const struct hd_tiling *lastt, int64_t unit) {
+    const struct hd_layer *first = firstt->l;
+    struct hd_ring_parts p = {.out = bytes_out(lo, lastt->l, lastt->chain_th, unit)};
+    for (const struct hd_tiling *k = firstt + 1; k <= lastt; k++)
+        if (k->l->in[1] >= 0 && comes_from_before(lo, first, k->l))
+            p.vx += bytes_in(lo, k->l, 1, k->chain_th, unit);
+    if (first->in[1] >= 0) p.vx += bytes_in(lo, first, 1, firstt->chain_th, unit);
+    p.in = p.vx + bytes_in(lo, first, 0, firstt->chain_th, unit);
+    return p;
 }
 
 /* Rings, and which part of each is for streamed inputs: banks of their own where there is room, so
@@ -53,7 +74,7 @@ void hd_choose_rings(struct hd_lowering *lo) {
         struct hd_tiling *lt = &lo->plan->tilings[i];
         lt->ring_bytes = lo->plan->xm_ring_bytes;
         lt->ring_in = half(lt->ring_bytes, bank);
-        int64_t in, out, mx, vx = 0;
+        int64_t out, mx, vx;
         lt->ring_vx = 0;
         if (lt->own_ring && !lt->roll_th) {
             chain_ring(lo, &lo->plan->tilings[lt->chain_first], bank, &mx, &vx, &out);
@@ -69,13 +90,10 @@ void hd_choose_rings(struct hd_lowering *lo) {
         /* of a rolling chain the tensors between do not stream */
         const struct hd_tiling *at = &lo->plan->tilings[lt->chain_first],
                                *bt = &lo->plan->tilings[lt->chain_last];
-        int64_t unit = at->no_room % 2 ? HD_XM_ALIGN : bank;
-        in = bytes_in(lo, at->l, 0, at->roll_th, unit);
-        out = bytes_out(lo, bt->l, bt->roll_th, unit);
-        if (at != bt) vx = bytes_in(lo, bt->l, 1, bt->roll_th, unit), in += vx;
-        lt->ring_bytes = (uint32_t)hd_min(lo->m->xm_bytes, in + out);
-        lt->ring_in = (uint32_t)hd_min(lo->m->xm_bytes, in);
-        lt->ring_vx = (uint32_t)hd_min(lo->m->xm_bytes, vx);
+        struct hd_ring_parts p = hd_rolling_ring(lo, at, bt, at->no_room % 2 ? HD_XM_ALIGN : bank);
+        lt->ring_bytes = (uint32_t)hd_min(lo->m->xm_bytes, p.in + p.out);
+        lt->ring_in = (uint32_t)hd_min(lo->m->xm_bytes, p.in);
+        lt->ring_vx = (uint32_t)hd_min(lo->m->xm_bytes, p.vx);
     }
 }
 

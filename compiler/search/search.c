@@ -20,7 +20,7 @@
 #include "runtime/base/num.h"
 #include "runtime/base/parallel.h"
 
-enum { CHAINS = 3, MOST_PLANS = HD_MOST_cuts * CHAINS };
+enum { CHAINS = 4, MOST_PLANS = HD_MOST_cuts * CHAINS };
 
 /* A rolling chain that has no room tries a ring without banks of its own, then whole tensors. */
 static bool stop_rolling(struct hd_lowering *lo) {
@@ -151,9 +151,11 @@ struct hd_window hd_chain_window(const struct hd_lowering *lo, size_t i) {
     return w;
 }
 
-static int64_t chain_cycles(struct hd_lowering *lo, size_t i, int64_t most) {
-    struct hd_window w = hd_chain_window(lo, i);
-    return hd_estimate_layers(lo, w.from, w.to, most);
+/* Chains in the window stay between its borders, whatever room others leave them. */
+static void keep_borders(struct hd_lowering *lo, const struct hd_window *w) {
+    const size_t at[] = {w->from, w->first, w->end, w->to};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        if (at[i] < lo->n_layers) lo->plan->tilings[at[i]].alone = true;
 }
 
 /* Rolling chains with tiles of half the rows, or a quarter: the shorter VX is busy with one, the
@@ -168,12 +170,14 @@ static hd_status improve_rolling(struct hd_lowering *lo, struct hd_room *spans, 
         struct hd_tiling *lt = &lo->plan->tilings[i];
         int *ask = slots ? &lt->more_slots : &lt->finer;
         if (!lt->roll_th) continue;
-        int64_t least = chain_cycles(lo, i, INT64_MAX);
+        struct hd_window w = hd_chain_window(lo, i);
+        keep_borders(lo, &w);
+        int64_t least = hd_estimate_layers(lo, w.from, w.to, INT64_MAX);
         hd_plan_assign(&best_plan, lo->plan);
         for (*ask = 1; *ask <= most; *ask += slots ? *ask : 1) {
             hd_status s = plan_with_ring(lo, spans, plan);
             if (s != HD_OK || (slots ? decisions(lo) != as_is : !lt->roll_th)) break;
-            int64_t now = chain_cycles(lo, i, least - 1);
+            int64_t now = hd_estimate_layers(lo, w.from, w.to, least - 1);
             if (now < least) least = now, hd_plan_assign(&best_plan, lo->plan);
         }
         hd_clear(lo->ctx);
@@ -188,18 +192,20 @@ static bool elementwise(const struct hd_layer *l) {
     return !l->kind->weights && l->kh * l->kw == 1;
 }
 
-/* Chains in two, in front of such layers and behind them, where that is sooner. */
+/* Chains in two, in front of such layers and behind them, and between products, where that is
+ * sooner. */
 static hd_status part_chains(struct hd_lowering *lo, struct hd_room *spans, int plan) {
     struct hd_plan as_was = hd_plan_copy(lo->plan, lo->arena);
     for (size_t i = 1; i < lo->n_layers; i++) {
         struct hd_tiling *lt = &lo->plan->tilings[i];
         struct hd_window w = hd_chain_window(lo, i);
-        if (w.first == i || !(elementwise(lt->l) || elementwise(lt[-1].l))) continue;
+        bool deep = lt->deep && lt->l->kind->product;
+        if (w.first == i || !(deep || elementwise(lt->l) || elementwise(lt[-1].l))) continue;
         int64_t whole = hd_estimate_layers(lo, w.from, w.end, INT64_MAX);
         hd_plan_assign(&as_was, lo->plan);
+        keep_borders(lo, &w);
         lt->alone = true;
         if (plan_with_ring(lo, spans, plan) == HD_OK &&
-            hd_chain_window(lo, w.end - 1).end == w.end &&
             hd_estimate_layers(lo, w.from, w.end, whole - 1) < whole)
             continue;
         hd_clear(lo->ctx);
@@ -225,10 +231,12 @@ static hd_status refined(struct hd_lowering *lo, struct hd_room *spans, int plan
     return hd_refine_tiles(lo);
 }
 
-static bool any_rolls(const struct hd_lowering *lo) {
-    for (size_t i = 0; i < lo->n_layers; i++)
-        if (lo->plan->tilings[i].roll_th) return true;
-    return false;
+/* It has chains of the kind that it is to have; else another plan is the same. */
+static bool is_of_kind(const struct hd_lowering *lo, enum hd_chains kind) {
+    bool any = kind < HD_CHAINS_ROLLING;
+    for (size_t i = 0; i < lo->n_layers && !any; i++)
+        any = kind == HD_CHAINS_DEEP ? lo->plan->tilings[i].deep : lo->plan->tilings[i].roll_th > 0;
+    return any;
 }
 
 /* Plans that are tried beside each other. */
@@ -264,7 +272,7 @@ static void try_one(void *arg, int64_t i, int thread) {
     lo.too_big = hd_dup(lo.arena, lo.too_big, lo.g->n_nodes * sizeof *lo.too_big);
     t->cycles = INT64_MAX;
     if (hd_continue(lo.ctx) == HD_OK && make_plan(&lo, t->plan, a->refine) == HD_OK &&
-        (t->plan % CHAINS != HD_CHAINS_ROLLING || any_rolls(&lo))) {
+        is_of_kind(&lo, (enum hd_chains)(t->plan % CHAINS))) {
         t->cycles = plan_cycles(&lo, a->refine), t->ops = lo.most_ops;
         if (t->found) hd_plan_assign(t->found, lo.plan);
     }
@@ -302,7 +310,9 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
         int64_t coarse = cycles[next];
         if (coarse > near) break;
         for (int plan = 0; plan < plans; plan++) /* many cuts make nearly the same plan */
-            if (plan == next || (!brief && cycles[plan] == coarse)) cycles[plan] = INT64_MAX;
+            if (plan == next ||
+                (cycles[plan] == coarse && (!brief || plan % CHAINS == next % CHAINS)))
+                cycles[plan] = INT64_MAX;
         if (!brief && tried[next % CHAINS]++ >= most) continue;
         for (int ordered = 0; ordered < ways; ordered++) {
             struct attempt *t = &a.of[a.n++];
@@ -339,7 +349,7 @@ static hd_status search_plans(struct hd_lowering *lo) {
     int best = -1;
     int64_t best_cycles = INT64_MAX, cycles[MOST_PLANS];
     bool any_chain = false;
-    hd_choose_chains(lo, HD_CHAINS_WHOLE);
+    hd_choose_chains(lo, HD_CHAINS_DEEP);
     for (size_t i = 0; i < lo->n_layers; i++)
         any_chain = any_chain || lo->plan->tilings[i].chain_last > lo->plan->tilings[i].chain_first;
     struct attempts a = {.lo = lo};

@@ -36,10 +36,11 @@ static inline hd_status load_machine(hd_ctx *ctx, const char *text, struct hd_ma
     return s == HD_OK ? hd_machine_check(ctx, out) : s;
 }
 
-/* Takes the graph. The model is the caller's. Of one program the estimate must be near. */
-static inline hd_model *golden_is_iss(hd_ctx *ctx, hd_graph *g, const char *machine,
-                                      uint32_t latency) {
-    struct hd_compile_options o = {.latency_hiding = true, .mem_latency = latency};
+/* Takes the graph. The model is the caller's. Of one program the estimate must be near. knobs:
+ * NULL, or how plans are searched. */
+static inline hd_model *golden_is_iss_by(hd_ctx *ctx, hd_graph *g, const char *machine,
+                                         uint32_t latency, const struct hd_knobs *knobs) {
+    struct hd_compile_options o = {.latency_hiding = true, .mem_latency = latency, .knobs = knobs};
     hd_model *model = NULL;
     size_t in = (size_t)hd_tensor_elems(&g->tensors[g->inputs[0]]), out[2] = {0};
     assert_true(g->n_outputs <= 2);
@@ -70,6 +71,11 @@ static inline hd_model *golden_is_iss(hd_ctx *ctx, hd_graph *g, const char *mach
     free(x);
     hd_graph_destroy(g);
     return model;
+}
+
+static inline hd_model *golden_is_iss(hd_ctx *ctx, hd_graph *g, const char *machine,
+                                      uint32_t latency) {
+    return golden_is_iss_by(ctx, g, machine, latency, NULL);
 }
 
 /* Operations of that name in all programs, as they issue. */

@@ -154,10 +154,90 @@ static void branches_meet(void **state) {
     }
 }
 
+/* Products behind products, windows of rows and sums within: a deep chain. A product reads windows
+ * from a ring of slots, none of which is written twice. Tiles of one row: a product's take 128
+ * cycles, and the whole is no shorter than that. */
+static void chains_go_deep(void **state) {
+    (void)state;
+    struct row r;
+    begin(&r, 32);
+    r.m.xm_bytes = 65536;
+    r.layers[0].kind = r.layers[1].kind = &product;
+    hd_choose_chains(&r.lo, HD_CHAINS_ROLLING);
+    is_chain(&r, 0, 0, 0);
+    hd_choose_chains(&r.lo, HD_CHAINS_DEEP);
+    for (int i = 0; i < 3; i++) is_chain(&r, i, 0, 2), assert_true(r.plan.tilings[i].deep);
+    assert_false(r.plan.tilings[3].deep);
+    assert_int_equal(r.plan.places[1].roll, 8); /* as for a window of VX, see above */
+    assert_int_equal(r.plan.places[1].mirror, 0);
+    assert_int_equal(r.plan.places[2].roll, 4);
+    r.plan.tilings[1].alone = true;
+    hd_choose_chains(&r.lo, HD_CHAINS_DEEP);
+    is_chain(&r, 0, 0, 0), is_chain(&r, 1, 1, 2);
+    drop_row(&r);
+    begin(&r, 32); /* what ROLLING does as well */
+    r.m.xm_bytes = 65536;
+    hd_choose_chains(&r.lo, HD_CHAINS_DEEP);
+    is_chain(&r, 1, 0, 2), assert_false(r.plan.tilings[1].deep);
+    drop_row(&r);
+}
+
+/* A tensor that the sum at the end reads once more keeps its rows until then: tiles of its own, of
+ * the layer between and of the sum. */
+static void rows_are_kept(void **state) {
+    (void)state;
+    for (int swapped = 0; swapped < 2; swapped++) {
+        struct row r;
+        begin_sum(&r, 1, swapped);
+        r.m.xm_bytes = 65536;
+        for (int i = 0; i <= ROW; i++) r.tensors[i].h = 32;
+        for (int i = 0; i < ROW; i++) r.layers[i].oh = 32;
+        hd_choose_chains(&r.lo, HD_CHAINS_DEEP);
+        const int th = r.plan.tilings[0].roll_th;
+        is_chain(&r, 2, 0, 3), assert_true(r.plan.tilings[2].deep);
+        assert_int_equal(r.plan.places[1].roll, 3 * th);
+        assert_int_equal(r.plan.places[2].roll, 2 * th);
+        assert_int_equal(r.plan.places[3].roll, 2 * th);
+        r.tensors[1].w++; /* another image */
+        hd_choose_chains(&r.lo, HD_CHAINS_DEEP);
+        is_chain(&r, 1, 0, 1);
+        drop_row(&r);
+    }
+}
+
+/* XM has room for fewer layers; or for finer tiles. Each time that there was none after all, less
+ * is tried. */
+static void chains_fit_in_xm(void **state) {
+    (void)state;
+    struct row r;
+    begin(&r, 32);
+    r.layers[0].kind = r.layers[1].kind = &product;
+    int last = 3, th = 99;
+    for (uint32_t bytes = 65536; bytes >= 512; bytes -= 256) {
+        r.m.xm_bytes = bytes;
+        hd_choose_chains(&r.lo, HD_CHAINS_DEEP);
+        int to = r.plan.tilings[0].chain_last, now = r.plan.tilings[0].roll_th;
+        assert_true(to < last || (to == last && now <= th));
+        last = to, th = now;
+    }
+    assert_int_equal(last, 0);
+    r.m.xm_bytes = 65536;
+    int tries = 0;
+    for (last = 2; last; tries += 2) {
+        r.plan.tilings[0].no_room = tries;
+        hd_choose_chains(&r.lo, HD_CHAINS_DEEP);
+        assert_in_range(last - r.plan.tilings[0].chain_last, 0, 1);
+        last = r.plan.tilings[0].chain_last;
+        assert_true(tries < 20);
+    }
+    drop_row(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours_are_chains), cmocka_unit_test(weights_fit_together),
-        cmocka_unit_test(one_beside_the_other), cmocka_unit_test(few_rows_roll),
-        cmocka_unit_test(branches_meet)};
+        cmocka_unit_test(one_beside_the_other),  cmocka_unit_test(few_rows_roll),
+        cmocka_unit_test(branches_meet),         cmocka_unit_test(chains_go_deep),
+        cmocka_unit_test(rows_are_kept),         cmocka_unit_test(chains_fit_in_xm)};
     return cmocka_run_group_tests_name("chain_rules", tests, NULL, NULL);
 }

@@ -1,0 +1,108 @@
+/* Deep chains: products behind products, by rows that take turns in a few slots. Results are
+ * golden's, and what lies between leaves DRAM alone. */
+#include "test/unit/plan/convolution.h"
+
+static int add_sum(hd_graph *g, int a, int b, const char *name) {
+    int y = hd_graph_tensor(g, name, HD_I8, 0, NULL);
+    int node = hd_graph_node(g, HD_IR_qadd, name, 2, (int[]){a, b}, 1, &y);
+    hd_attr_set_float(g, node, "a_scale", 0.75f), hd_attr_set_float(g, node, "b_scale", 0.5f);
+    hd_attr_set_int(g, node, "b_zp", 3);
+    return y;
+}
+
+/* A convolution to s->c channels, one of windows s, the sum of both; slides: 3x3 of each channel;
+ * then a layer of stride 2. The sum stands for a residual block; with a window of 1x1 of each
+ * channel, for PReLU. */
+static hd_graph *block(hd_ctx *ctx, const struct conv_shape *s, bool slides) {
+    hd_graph *g = hd_graph_create();
+    struct conv_shape first = {8, s->h, s->w, {3, 3}, {1, 1}, {1, 1}, .oc = s->c},
+                      each = {s->c, 0, 0, {3, 3}, {1, 1}, {1, 1}, .oc = 0},
+                      last = {s->c, 0, 0, {3, 3}, {2, 2}, {1, 1}, .oc = 24};
+    int a = add_convolution(g, add_input(g, 8, s->h, s->w), &first, "first");
+    int b = add_convolution(g, a, s, "window");
+    int y = add_sum(g, b, a, "sum");
+    if (slides) y = add_convolution(g, y, &each, "each");
+    return ends_with(ctx, g, add_convolution(g, y, &last, "last"));
+}
+
+/* DRAM is dear, so that whatever can roll does. Returns how many tensors roll. */
+static int rolling(hd_ctx *ctx, const char *machine, hd_graph *g) {
+    struct hd_knobs dear = hd_knobs;
+    dear.traffic = 1;
+    hd_model *m = golden_is_iss_by(ctx, g, machine, 64, &dear);
+    int n = 0;
+    for (int i = 0; i < m->n_places; i++) n += m->places[i].rolling > 0;
+    hd_model_destroy(m);
+    return n;
+}
+
+static const char *const machines[] = {"tiny xm_bytes=16384", "base xm_bytes=32768",
+                                       "big xm_bytes=65536", "k26 xm_bytes=131072"};
+enum { MACHINES = sizeof machines / sizeof *machines };
+
+/* Windows that end in the slots that they begin in, and those that do not; dilated ones; weights of
+ * 9 bits, which take two planes; all of them, or few. */
+static void windows_of_rows(void **state) {
+    (void)state;
+    static const struct {
+        int64_t kernel[2], pad[2], dilation[2];
+        int zero, few;
+    } of[] = {{{3, 3}, {1, 1}, {1, 1}, 0, 0},   {{1, 1}, {0, 0}, {1, 1}, 0, 0},
+              {{5, 3}, {2, 1}, {1, 1}, 0, 0},   {{3, 3}, {2, 2}, {2, 2}, 0, 0},
+              {{3, 5}, {3, 2}, {3, 1}, 0, 0},   {{3, 3}, {1, 1}, {1, 1}, 130, 0},
+              {{3, 3}, {1, 1}, {1, 1}, 130, 50}};
+    hd_ctx *ctx = hd_ctx_create();
+    int all = 0;
+    for (int m = 0; m < MACHINES; m++)
+        for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+            struct conv_shape s = {40, 45, 38, {0}, {1, 1}, {0}, .oc = 40};
+            memcpy(s.kernel, of[i].kernel, sizeof s.kernel);
+            memcpy(s.pad, of[i].pad, sizeof s.pad);
+            memcpy(s.dilation, of[i].dilation, sizeof s.dilation);
+            s.zero = of[i].zero, s.few = of[i].few;
+            all += rolling(ctx, machines[m], block(ctx, &s, i % 2)) >= 2;
+        }
+    assert_true(all >= MACHINES * 4); /* where WM and AM have room */
+    hd_ctx_destroy(ctx);
+}
+
+/* A slope for each channel, and the sum with what it was taken of. */
+static void slopes(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    for (int m = 0; m < MACHINES; m++)
+        for (int64_t w = 37; w < 41; w++) {
+            struct conv_shape s = {48, 50, w, {1, 1}, {1, 1}, {0, 0}, .oc = 0};
+            assert_true(rolling(ctx, machines[m], block(ctx, &s, w % 2)) >= 2);
+        }
+    hd_ctx_destroy(ctx);
+}
+
+/* 64 KB between two convolutions, and as much in front and behind, in 64 KB of XM: rows leave DRAM
+ * alone, and the plan takes a hundredth more at most. */
+static void few_cycles_more(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    struct hd_knobs dear = hd_knobs;
+    struct hd_model *m[2];
+    for (int deep = 0; deep < 2; deep++) {
+        struct conv_shape first = {64, 32, 32, {3, 3}, {1, 1}, {1, 1}, .oc = 64}, last = first;
+        hd_graph *g = hd_graph_create();
+        int y = add_convolution(g, add_input(g, 64, 32, 32), &first, "first");
+        hd_graph *two = ends_with(ctx, g, add_convolution(g, y, &last, "last"));
+        if (deep) dear.traffic = 1;
+        m[deep] = golden_is_iss_by(ctx, two, "base xm_bytes=65536", 64, &dear);
+    }
+    int rolling = 0;
+    for (int i = 0; i < m[1]->n_places; i++) rolling += m[1]->places[i].rolling > 0;
+    assert_int_equal(rolling, 1);
+    assert_true(m[1]->steps[0].estimate < m[0]->steps[0].estimate * 101 / 100);
+    for (int i = 0; i < 2; i++) hd_model_destroy(m[i]);
+    hd_ctx_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(windows_of_rows), cmocka_unit_test(slopes),
+                                       cmocka_unit_test(few_cycles_more)};
+    return cmocka_run_group_tests_name("deep", tests, NULL, NULL);
+}
