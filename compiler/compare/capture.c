@@ -121,7 +121,8 @@ static void take_rows(struct hd_capture *x, uint32_t pc) {
     if (!r) return;
     const struct hd_place *p = &x->m->places[r->place];
     if (x->layers && !x->layers[p->layer]) return;
-    size_t bytes = (size_t)p->h * (size_t)p->w * (size_t)p->c;
+    const int h = p->h, all = p->n * h; /* of one image; rows of tokens are images of one */
+    size_t bytes = (size_t)all * (size_t)p->w * (size_t)p->c;
     if (!x->dense[r->place]) x->dense[r->place] = calloc(1, bytes + 1);
     if (!x->dense[r->place] || !x->eye->look(x->eye->device, &s) || !s.memory[HD_PROBE_XM]) {
         x->failed = true;
@@ -132,10 +133,12 @@ static void take_rows(struct hd_capture *x, uint32_t pc) {
     uint8_t *to = x->dense[r->place];
     if (row < 0) row = r->slot;
     x->row[r->place] = (int)hd_max(end, row + r->rows);
-    for (int y = row; y < row + r->rows && y < p->h; y++)
+    for (int y = row; y < row + r->rows && y < all; y++)
         for (int at = 0; at < p->w; at++)
             for (int c = 0; c < p->c; c++)
-                to[((size_t)c * (size_t)p->h + (size_t)y) * (size_t)p->w + (size_t)at] =
+                to[(((size_t)(y / h) * (size_t)p->c + (size_t)c) * (size_t)h + (size_t)(y % h)) *
+                       (size_t)p->w +
+                   (size_t)at] =
                     s.memory[HD_PROBE_XM][p->xm_offset +
                                           (uint64_t)(r->slot + y - row) * (uint64_t)p->pitch +
                                           hd_place_column(p, p->pl + at) + (uint64_t)c];

@@ -191,6 +191,34 @@ static hd_status tile(struct hd_lowerer *w, int batch, int y, int rows, int nt, 
     return hd_lower_store(w, 0, &out, c, bytes);
 }
 
+/* Rows of all batches in turn, of a chain: words of the second operand come with the first row of a
+ * batch. */
+static hd_status lower_rows(struct hd_lowerer *w, struct hd_tile *t) {
+    const struct hd_layer *l = w->l;
+    if (hd_bmm_stages(w->lo, l)) TRY(stage(w, l->in[1]));
+    for (int y = t->y, rows; y < t->y + t->th; y += rows) {
+        const int batch = y / l->oh, first = y % l->oh;
+        rows = (int)hd_min(l->oh - first, t->y + t->th - y);
+        for (int nt = 0; nt < l->nts; nt += w->lt->nb) {
+            struct hd_chunk *c = &w->chunks[nt / w->lt->nb];
+            int n = (int)hd_min(w->lt->nb, l->nts - nt);
+            if (c->batch != batch) TRY(load_words(w, batch, nt, n, &c->wm));
+            c->batch = batch;
+            TRY(tile(w, batch, first, rows, nt, n, c->wm));
+        }
+    }
+    return HD_OK;
+}
+
+static int rows_of_all(const struct hd_layer *l, bool results) {
+    const struct hd_bmm *p = l->own;
+    for (int b = 0; b < p->batches; b++)
+        if ((results ? p->y_row[b] : p->a_row[b]) != b * l->oh ||
+            (results ? p->y_channel[b] : p->a_channel[b]))
+            return 0;
+    return p->batches * l->oh;
+}
+
 /* Batches, chunks of output tiles, tiles of rows. */
 static hd_status lower(struct hd_lowerer *w) {
     const struct hd_layer *l = w->l;
@@ -269,5 +297,7 @@ const struct hd_kind hd_kind_bmm = {
     .tile_bytes = tile_bytes,
     .choose_chunks = choose_chunks,
     .most_pixels = most_pixels,
+    .rows = rows_of_all,
+    .lower = lower_rows,
     .lower_layer = lower,
 };

@@ -438,7 +438,7 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
                                const struct hd_view *out, int c) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
-    struct hd_chunk *ch = &w->chunks[nt / lt->nb], once = {-1, -1};
+    struct hd_chunk *ch = &w->chunks[nt / lt->nb], once = {-1, -1, -1};
     if (!lt->weights_stay && !lt->chunk_outer) ch = &once;
     int n = (int)hd_min(lt->nb, l->nts - nt);
     struct product q = {.in = t->in[0],

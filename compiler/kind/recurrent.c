@@ -339,7 +339,6 @@ const struct hd_kind hd_kind_recurrent = {
     .memories = "XM WM -> AM, AM PM -> XM",
     .own_params = true,
     .own_stores = true,
-    .knows_operands = true,
     .all_results = true,
     .wishes_all = true,
     .refuses = refuses,

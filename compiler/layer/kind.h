@@ -24,20 +24,20 @@ struct hd_kind {
     const char *expression; /* of output (m, i, j), in the names of struct hd_layer */
     const char *memories;   /* that its operations read -> write */
 
-    bool product;    /* MX multiplies its operand by packed weights */
-    bool slides;     /* VX slides windows over its operand (vx.dw) */
-    bool weights;    /* packed weights, and PM words of bias and scale: chunks of output tiles */
-    bool chains;     /* its tiles may be issued in turn with those of its neighbours */
-    bool only_vx;    /* works long on VX alone: a product may go beside it */
-    bool own_params; /* takes room in WM or PM that is not that of weights */
-    bool joins;      /* the table of a node behind it may become part of it: hd_lower_set_requant
-                        stands in what makes its bytes only */
-    bool own_stores; /* stores its results in its own way, not tile by tile */
-    bool knows_operands; /* `refuses` judges layouts of operands and results, too */
+    bool product;     /* MX multiplies its operand by packed weights */
+    bool slides;      /* VX slides windows over its operand (vx.dw) */
+    bool weights;     /* packed weights, and PM words of bias and scale: chunks of output tiles */
+    bool chains;      /* its tiles may be issued in turn with those of its neighbours */
+    bool only_vx;     /* works long on VX alone: a product may go beside it */
+    bool own_params;  /* takes room in WM or PM that is not that of weights */
+    bool joins;       /* the table of a node behind it may become part of it: hd_lower_set_requant
+                         stands in what makes its bytes only */
+    bool own_stores;  /* stores its results in its own way, not tile by tile */
     bool takes_parts; /* of other tensors may be its operands: it steps by cp, touches `bytes` of a
                        * pixel
                        */
-    bool all_results; /* one layer makes all results of a node */
+    bool all_results; /* one layer makes all results of a node, and `refuses` judges their layouts
+                       * and those of the operands */
     bool wishes_all;  /* `wish` is of all operands and results, not of the first ones only */
 
     /* ---- partition ---- */
@@ -75,6 +75,9 @@ struct hd_kind {
     int (*block_rows)(const struct hd_tiling *lt);
     /* A tile reads rows that the next one reads, too. NULL: as its windows do. */
     bool (*overlaps)(const struct hd_layer *l);
+    /* Rows of all batches, which lie one behind the other as results, or as first operand; 0: they
+     * do not. NULL: there are no batches. */
+    int (*rows)(const struct hd_layer *l, bool results);
     /* Takes room of the ring although no operand streams. NULL: it does not. */
     bool (*takes_ring)(const struct hd_layer *l);
     /* How many output tiles have their weights on chip at a time: lt->nb. */

@@ -18,9 +18,14 @@
 
 /* ---- layers ---- */
 
+/* Rows of a layer of a chain, batches one behind the other. */
+static int rows_of(const struct hd_layer *l) {
+    return l->kind->rows ? (int)hd_max(l->kind->rows(l, false), l->kind->rows(l, true)) : l->oh;
+}
+
 static struct hd_tile sized(const struct hd_tiling *lt, struct hd_tile t) {
     const struct hd_layer *l = lt->l;
-    t.th = (int)hd_min(lt->th, l->oh - t.y);
+    t.th = (int)hd_min(lt->th, rows_of(l) - t.y);
     t.tw = (int)hd_min(lt->tw, l->ow - t.x);
     return t;
 }
@@ -174,7 +179,7 @@ static hd_status prepare(struct hd_lowerer *w, const struct hd_tiling *lt, size_
         int chunks = lt[i].nb > 0 ? (int)hd_ceil_div(l[i].nts, lt[i].nb) : 1;
         out[i] = (struct layer_state){.l = &l[i], .lt = &lt[i], .stay_wm = wm, .stay_pm = pm};
         out[i].chunks = hd_new_array(w->s.arena, struct hd_chunk, (size_t)chunks);
-        for (int k = 0; k < chunks; k++) out[i].chunks[k] = (struct hd_chunk){-1, -1};
+        for (int k = 0; k < chunks; k++) out[i].chunks[k] = (struct hd_chunk){-1, -1, -1};
         if (!lt[i].weights_stay) continue;
         wm += (int64_t)l[i].nts * l[i].red; /* depthwise: 0 words */
         pm += (int64_t)l[i].nts * l[i].pm_words;
@@ -198,9 +203,9 @@ static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t 
     const struct hd_layer *l = s[k].l;
     const struct hd_tiling *lt = s[k].lt;
     while (s[k].next_y < rows) {
-        int y = s[k].next_y, th = (int)hd_min(lt->th, l->oh - y);
+        int y = s[k].next_y, th = (int)hd_min(lt->th, rows_of(l) - y);
         int last = hd_layer_row(l, y) + hd_layer_rows(l, th);
-        int above = k > 0 ? (int)hd_min(last + s[k - 1].lt->th, s[k - 1].l->oh) : 0;
+        int above = k > 0 ? (int)hd_min(last + s[k - 1].lt->th, rows_of(s[k - 1].l)) : 0;
         if (k > 0) TRY(issue_rows(w, s, k - 1, above));
         enter(w, &s[k]);
         const struct hd_mtensor *x = hd_lower_tensor(w, l->in[0]);
@@ -237,7 +242,7 @@ static hd_status lower_chain(struct hd_lowerer *w, const struct hd_tiling *first
             by_rows && firstt[i].tw == first[i].ow && !firstt[i].chunk_outer && !firstt[i].wave;
     TRY(prepare(w, firstt, n, s));
     for (size_t i = n; by_rows && i-- > 0;) /* the last first; then rows that nothing there reads */
-        TRY(issue_rows(w, s, i, first[i].oh));
+        TRY(issue_rows(w, s, i, rows_of(&first[i])));
     if (by_rows) return HD_OK;
     if (firstt->beside) return issue_beside(w, s);
     for (size_t i = 0; i < n; i++) {

@@ -151,6 +151,7 @@ struct hd_lowerer {
     int slice_c, slice_loaded; /* the same of its channels from slice_c, of the layer in work */
     struct hd_chunk {          /* of weights: where it lies, -1 = not loaded */
         int64_t wm, pm;
+        int batch; /* of a product of activations: whose words these are */
     } * chunks;
     int64_t stay_wm, stay_pm; /* where the weights of a layer that keeps them begin */
     int64_t table;            /* word of TM of a layer that has one */

@@ -537,6 +537,7 @@ hd_status hd_partition(struct hd_lowering *lo) {
     const struct hd_stage_text *text = &lo->opt->layers;
     if (text->text) TRY(hd_layers_parse_choices(lo, text->text, text->file));
     p.n_order = hd_graph_order(lo->g, p.order);
+    hd_values_first(lo, p.order, p.n_order);
     size_t most = 1;
     for (size_t i = 0; i < n; i++) most += (size_t)lo->g->nodes[i].n_out;
     lo->layers = p.layers = hd_new_array(lo->arena, struct hd_layer, most);

@@ -12,6 +12,8 @@ void hd_find_rows(const hd_graph *g, hd_arena *a, bool *rows);
 /* Node n of the machine cannot read its operand i as it lies. */
 bool hd_layouts_clash(const hd_graph *g, const struct hd_node *n, int i, const bool *rows);
 hd_status hd_partition(struct hd_lowering *lo);
+/* Of attention, what makes the values before the scores (attention.c). */
+void hd_values_first(const struct hd_lowering *lo, int *order, size_t n_order);
 /* Time that golden takes for a node, about (cost.c). */
 double hd_host_ns(const hd_graph *g, int node);
 /* The same on the machine, at best. */

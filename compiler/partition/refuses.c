@@ -49,7 +49,7 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
     const struct hd_kind *k = hd_kind_of(g, n);
     if (!k) return refuses_other(g, n, out_hint);
     const char *why = k->refuses ? k->refuses(lo, node, out_hint) : NULL;
-    if (why || k->knows_operands) return why;
+    if (why || k->all_results) return why;
     *out_hint = "int8 or uint8, not constant, of less than 2 GiB, images up to 32767 x 32767";
     for (int i = 0; i < n->n_in; i++) {
         if (n->in[i] < 0) continue;

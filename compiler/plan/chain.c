@@ -55,10 +55,28 @@ static bool meets(const struct hd_lowering *lo, const struct hd_layer *first,
            !(l->kind->overlaps && l->kind->overlaps(l));
 }
 
+/* Layer i goes on with attention, which a product of activations begins: rows of scores, what VX
+ * makes of them, and their product with values, which ends it. Rows of all batches lie one behind
+ * the other, and other operands are there before. */
+static bool attends(const struct hd_lowering *lo, const struct hd_layer *first, size_t i) {
+    const struct hd_layer *a = &lo->layers[i - 1], *b = a + 1;
+    const struct hd_mtensor *t = &lo->tensors[a->out];
+    int o = operand_of(lo, b, a->out), other = b->in[o == 0];
+    bool ends = b->kind->rows != NULL;
+    bool vx = b->kind->only_vx || (b->kind->chains && !b->kind->weights && b->kh * b->kw == 1);
+    if ((a != first && a->kind->rows) || o < 0 || b->in[o] != a->out) return false;
+    if (first->kind->rows(first, true) != t->h ||
+        (other >= 0 && lo->tensors[whole(lo, other)].made >= first->tag))
+        return false;
+    return a->step == b->step && !lo->plan->tilings[i].alone &&
+           (ends ? o == 0 && b->kind->rows(b, false) == t->h : vx && b->oh == t->h);
+}
+
 /* Layer i goes on with the chain [first, i): it reads rows of what the one before makes. Where
  * branches meet a chain ends, unless it is deep. */
 static bool follows(const struct hd_lowering *lo, size_t first, size_t i, bool deep) {
     if (i >= lo->n_layers) return false;
+    if (lo->layers[first].kind->rows) return deep && attends(lo, &lo->layers[first], i);
     const struct hd_tiling *bt = &lo->plan->tilings[i], *at = bt - 1;
     const struct hd_layer *a = at->l, *b = bt->l;
     int id = whole(lo, a->out), o = operand_of(lo, b, id);
@@ -71,6 +89,7 @@ static bool follows(const struct hd_lowering *lo, size_t first, size_t i, bool d
 }
 
 static int64_t wm_words(const struct hd_layer *l) {
+    if (l->kind->rows) return 2 * (int64_t)l->nts * (l->cw + 2); /* this batch's, the next one's */
     return l->kind->product ? (int64_t)l->nts * l->red : 0;
 }
 
@@ -97,7 +116,7 @@ static bool beside(const struct hd_lowering *lo, size_t i) {
 }
 
 static int64_t row_cycles(const struct hd_layer *l) {
-    return l->ow * l->kind->pixel_cycles(l);
+    return l->ow * (l->kind->only_vx ? l->nts : l->kind->pixel_cycles(l)); /* of one pass */
 }
 
 /* Nothing but b and the last reader, which takes two operands, reads t. */
@@ -114,14 +133,16 @@ static bool read_twice(const struct hd_lowering *lo, const struct hd_mtensor *t,
 static bool can_roll(const struct hd_lowering *lo, const struct hd_layer *a,
                      const struct hd_layer *b, const struct hd_layer *last, bool deep) {
     const struct hd_mtensor *t = &lo->tensors[a->out];
+    bool attention =
+        deep && (a->kind->rows || b->kind->rows || a->kind->only_vx || b->kind->only_vx);
     bool one_row = b->kh == 1 && b->sy == 1 && b->pt == 0;
     bool reads = b->kind->product ? deep || one_row : a->kind->product || (deep && one_row);
     bool readers = t->last == b->tag;
     if (deep && t->last > b->tag && t->last <= last->tag)
         readers = read_twice(lo, t, b) && kept_for(lo, a, &lo->layers[t->last], t);
-    return t->base < 0 && !t->has_parts && !t->rows && t->def == a->tag && readers && reads &&
-           !t->read_from_dram && !t->goes_out && !t->comes_in && t->n == 1 && t->pads_agree &&
-           b->ppw == 1 && operand_of(lo, b, a->out) >= 0;
+    return t->base < 0 && !t->has_parts && (!t->rows || attention) && t->def == a->tag && readers &&
+           reads && !t->read_from_dram && !t->goes_out && !t->comes_in && t->n == 1 &&
+           t->pads_agree && b->ppw == 1 && operand_of(lo, b, a->out) >= 0;
 }
 
 /* Rows per tile, so that operations are not short; halved so many times. false: none are left. */
@@ -130,6 +151,7 @@ static bool choose_rows(struct hd_lowering *lo, size_t first, size_t last, int h
     for (size_t i = first; i <= last; i++) shortest = hd_min(shortest, row_cycles(&lo->layers[i]));
     int th = 1;
     while (th * shortest < hd_knob(lo)->chain_tile && 4 * th < lo->layers[last].oh) th *= 2;
+    if (lo->layers[first].kind->rows) th = (int)hd_min(th, lo->layers[first].oh); /* a batch's */
     th >>= halvings;
     if (!th) return false;
     for (size_t i = last + 1; i-- > first;) {

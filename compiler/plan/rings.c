@@ -14,7 +14,7 @@ static int64_t bytes_in(const struct hd_lowering *lo, const struct hd_layer *l, 
     if (l->in[i] < 0) return 0;
     const struct hd_mtensor *x = &lo->tensors[l->in[i]];
     int64_t rows = (th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
-    int64_t in = rows * (x->w + 2 * l->kw + 2 * l->ppw) * x->cp;
+    int64_t in = rows * (l->kind->rows ? x->w : x->w + 2 * l->kw + 2 * l->ppw) * x->cp;
     if (l->im2col) in = hd_windows_bytes(l, lo->m, (int)th, l->ow);
     return hd_round_up(2 * in + 128, bank) * (l->shift || l->turned ? 2 : 1);
 }

@@ -284,12 +284,15 @@ static struct hd_refusal roll_tile(const struct hd_lowering *lo, struct hd_tilin
     const struct hd_layer *l = lt->l;
     lt->tw = l->ow, lt->th = (int)hd_min(lt->roll_th, l->oh);
     int64_t pixels = (int64_t)lt->tw * lt->th;
-    if (l->kind->product) {
+    if (l->kind->product || l->kind->rows) {
         if (pixels > hd_half_am(lo->m)) return HD_REFUSE(chain_rows);
         lt->nb = (int)hd_min(lt->nb, hd_half_am(lo->m) / pixels);
     }
     lt->chunk_outer = lt->wave = false;
     if (lt->tw > along_max(lo, l, false, l->ow) || lt->th > along_max(lo, l, true, l->oh))
+        return HD_REFUSE(chain_rows);
+    struct hd_refusal why = {.why = HD_FITS};
+    if (l->kind->only_vx && pixels > l->kind->most_pixels(lo, lt, &why))
         return HD_REFUSE(chain_rows);
     bool stays = lt->weights_stay || !l->kind->weights;
     if (!stays || !fits_twice(lo, lt)) return HD_REFUSE(chain_rows);

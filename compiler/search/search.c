@@ -309,10 +309,11 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
             if (cycles[plan] < cycles[next]) next = plan;
         int64_t coarse = cycles[next];
         if (coarse > near) break;
-        for (int plan = 0; plan < plans; plan++) /* many cuts make nearly the same plan */
-            if (plan == next ||
-                (cycles[plan] == coarse && (!brief || plan % CHAINS == next % CHAINS)))
+        for (int plan = 0; plan < plans; plan++) { /* many cuts make nearly the same plan */
+            bool deep = plan % CHAINS == HD_CHAINS_DEEP && next % CHAINS == HD_CHAINS_DEEP;
+            if (plan == next || (cycles[plan] == coarse && (!brief || deep)))
                 cycles[plan] = INT64_MAX;
+        }
         if (!brief && tried[next % CHAINS]++ >= most) continue;
         for (int ordered = 0; ordered < ways; ordered++) {
             struct attempt *t = &a.of[a.n++];

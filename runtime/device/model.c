@@ -308,7 +308,7 @@ static hd_status check_place(struct loader *l, const struct hd_place *p) {
     if (!place_bytes(p, true, &xm) || !place_bytes(p, false, &arena))
         return damaged(l, PLAC, "a place with a dimension out of range");
     int columns = p->w + p->pl + p->pr, part = p->apart ? (columns + 1) / 2 : columns;
-    if (p->rolling < 0 || p->rolling > p->h || p->pitch < part * p->c_pad)
+    if (p->rolling < 0 || p->rolling > (int64_t)p->n * p->h || p->pitch < part * p->c_pad)
         return damaged(l, PLAC, "a place with rows out of range");
     int64_t rows = p->rolling ? p->rolling : (int64_t)p->n * (p->h + p->pt + p->pb);
     if (p->rolling || p->apart) xm = (uint64_t)rows * (uint64_t)p->pitch;

@@ -7,11 +7,11 @@
 #= Transpose_7 transpose  moves data at the border of the machine's part, where the host packs them anyway
 #= Reshape_8 reshape  moves data at the border of the machine's part, where the host packs them anyway
 #= Transpose_9.q transpose  moves data at the border of the machine's part, where the host packs them anyway
+#= Reshape_14 reshape  moves data at the border of the machine's part, where the host packs them anyway
+#= Transpose_15 transpose  moves data at the border of the machine's part, where the host packs them anyway
 #= MatMul_10 qmatmul  the machine's vector unit has no functions use a machine with functions (functions = 1)
 #= Div_11.q_187 transpose  12 us on the machine with the transfers of its part of the network, 5 us here quantise the nodes around it, so that it joins a larger part
 #= Softmax_12 qsoftmax  the machine's vector unit has no functions use a machine with functions (functions = 1)
-#= Reshape_14 reshape  moves data at the border of the machine's part, where the host packs them anyway
-#= Transpose_15 transpose  moves data at the border of the machine's part, where the host packs them anyway
 #= MatMul_16 qmatmul  the machine's vector unit has no functions use a machine with functions (functions = 1)
 #= Transpose_17 transpose  moves data at the border of the machine's part, where the host packs them anyway
 #= Reshape_18.float.q.rows reshape  moves data at the border of the machine's part, where the host packs them anyway
