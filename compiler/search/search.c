@@ -296,7 +296,7 @@ static void try_all(struct attempts *a, int first) {
  * each kind of chains the most promising are refined, of a short program, where beginning and
  * end count, all that come near. Of a long one refinement gains less, so they have to be nearer. */
 static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best) {
-    int part = hd_knob(lo)->near * (cycles[best] < hd_knob(lo)->whole_step ? 1 : 2);
+    int part = hd_knob(lo)->near * (cycles[best] < hd_knob(lo)->whole_step ? 1 : 8);
     int64_t least = INT64_MAX, near = cycles[best] + cycles[best] / part;
     bool brief = lo->most_ops < (size_t)hd_knob(lo)->refine_all;
     int ways = brief ? 2 : 1;
