@@ -21,9 +21,14 @@ struct rolled {
     int place, slot, rows;
 };
 
+/* Several images roll one behind the other: which of them a slot holds is not known. */
+static bool several(const struct hd_place *p) {
+    return p->n > 1 && p->h > 1;
+}
+
 static int rolling_place(const hd_model *m, int tag) {
     for (int i = 0; i < m->n_places; i++)
-        if (m->places[i].layer == tag && m->places[i].rolling) return i;
+        if (m->places[i].layer == tag && m->places[i].rolling && !several(&m->places[i])) return i;
     return -1;
 }
 

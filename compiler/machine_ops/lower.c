@@ -103,7 +103,7 @@ struct layer_state { /* of a layer whose tiles are being issued */
     const struct hd_tiling *lt;
     struct hd_chunk *chunks;
     int64_t stay_wm, stay_pm, table;
-    int next_y;
+    int img, next_y;
     int below; /* row behind the padding below its rolling operand that is there; 0 = none is */
 };
 
@@ -215,8 +215,25 @@ static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t 
             s[k].below = (int)hd_min(last, x->h + x->pb);
             TRY(hd_lower_fill_rows(w, xp, from, s[k].below));
         }
-        TRY(one_tile(w, (struct hd_tile){.y = y}, -1));
+        TRY(one_tile(w, (struct hd_tile){.img = s[k].img, .y = y}, -1));
         s[k].next_y = y + th;
+    }
+    return HD_OK;
+}
+
+/* All tiles of a chain of n layers, image by image. Padding above an image stands where the last
+ * one had rows. */
+static hd_status issue_images(struct hd_lowerer *w, struct layer_state *s, size_t n) {
+    const int images = hd_lower_tensor(w, s->l->out)->n;
+    for (int img = 0; img < images; img++) {
+        for (size_t i = 0; i < n; i++) {
+            const struct hd_placement *yp = hd_lower_place(w, s[i].l->out);
+            s[i].img = img, s[i].next_y = s[i].below = 0;
+            enter(w, &s[i]);
+            if (img && yp->roll) TRY(hd_lower_fill_rows(w, yp, -yp->t->pt, 0));
+        }
+        for (size_t i = n; i-- > 0;) /* the last first; then rows that nothing there reads */
+            TRY(issue_rows(w, s, i, rows_of(s[i].l)));
     }
     return HD_OK;
 }
@@ -241,9 +258,7 @@ static hd_status lower_chain(struct hd_lowerer *w, const struct hd_tiling *first
         by_rows =
             by_rows && firstt[i].tw == first[i].ow && !firstt[i].chunk_outer && !firstt[i].wave;
     TRY(prepare(w, firstt, n, s));
-    for (size_t i = n; by_rows && i-- > 0;) /* the last first; then rows that nothing there reads */
-        TRY(issue_rows(w, s, i, rows_of(&first[i])));
-    if (by_rows) return HD_OK;
+    if (by_rows) return issue_images(w, s, n);
     if (firstt->beside) return issue_beside(w, s);
     for (size_t i = 0; i < n; i++) {
         enter(w, &s[i]);

@@ -50,7 +50,7 @@ static bool kept_for(const struct hd_lowering *lo, const struct hd_layer *first,
 static bool meets(const struct hd_lowering *lo, const struct hd_layer *first,
                   const struct hd_layer *l, int i, bool deep) {
     const struct hd_mtensor *other = &lo->tensors[whole(lo, l->in[!i])];
-    return lo->tensors[l->in[i]].h == l->oh && lo->tensors[l->out].n == 1 &&
+    return lo->tensors[l->in[i]].h == l->oh &&
            (other->made < first->tag || (deep && kept_for(lo, first, l, other))) &&
            !(l->kind->overlaps && l->kind->overlaps(l));
 }
@@ -84,7 +84,8 @@ static bool follows(const struct hd_lowering *lo, size_t first, size_t i, bool d
     return a->step == b->step && chains_well(at) && chains_well(bt) &&
            (a->kind != b->kind || (deep && a->kind->product)) && (deep || a->in[1] < 0) && o >= 0 &&
            b->in[o] == id && between->made == a->tag && lo->tensors[a->out].h == between->h &&
-           between->n == 1 && between->h > 1 && !bt->alone &&
+           between->n == lo->tensors[b->out].n && between->n == lo->tensors[a->out].n &&
+           between->h > 1 && !bt->alone &&
            (b->in[1] < 0 || meets(lo, &lo->layers[first], b, o, deep));
 }
 
@@ -141,8 +142,8 @@ static bool can_roll(const struct hd_lowering *lo, const struct hd_layer *a,
     if (deep && t->last > b->tag && t->last <= last->tag)
         readers = read_twice(lo, t, b) && kept_for(lo, a, &lo->layers[t->last], t);
     return t->base < 0 && !t->has_parts && (!t->rows || attention) && t->def == a->tag && readers &&
-           reads && !t->read_from_dram && !t->goes_out && !t->comes_in && t->n == 1 &&
-           t->pads_agree && b->ppw == 1 && operand_of(lo, b, a->out) >= 0;
+           reads && !t->read_from_dram && !t->goes_out && !t->comes_in && t->pads_agree &&
+           b->ppw == 1 && operand_of(lo, b, a->out) >= 0;
 }
 
 /* Rows per tile, so that operations are not short; halved so many times. false: none are left. */

@@ -60,10 +60,14 @@ static inline int add_pool(hd_graph *g, int x, const int64_t *kernel, const int6
     return y;
 }
 
-static inline int add_input(hd_graph *g, int64_t c, int64_t h, int64_t w) {
-    int x = hd_graph_tensor(g, "x", HD_I8, 4, (int64_t[]){1, c, h, w});
+static inline int add_images(hd_graph *g, int64_t n, int64_t c, int64_t h, int64_t w) {
+    int x = hd_graph_tensor(g, "x", HD_I8, 4, (int64_t[]){n, c, h, w});
     hd_graph_input(g, x);
     return x;
+}
+
+static inline int add_input(hd_graph *g, int64_t c, int64_t h, int64_t w) {
+    return add_images(g, 1, c, h, w);
 }
 
 static inline hd_graph *ends_with(hd_ctx *ctx, hd_graph *g, int y) {

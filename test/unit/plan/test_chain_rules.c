@@ -47,6 +47,12 @@ static void neighbours_are_chains(void **state) {
     is_chain(&r, 3, 3, 3);
     hd_choose_chains(&r.lo, HD_CHAINS_NONE);
     for (int i = 0; i < ROW; i++) is_chain(&r, i, i, i);
+    r.tensors[2].n = 2; /* another number of images */
+    hd_choose_chains(&r.lo, HD_CHAINS_WHOLE);
+    is_chain(&r, 0, 0, 0), is_chain(&r, 1, 1, 1);
+    for (int i = 0; i <= ROW; i++) r.tensors[i].n = 2;
+    hd_choose_chains(&r.lo, HD_CHAINS_WHOLE);
+    is_chain(&r, 1, 0, 2);
     r.layers[2].step = r.layers[3].step = 1; /* of programs of their own */
     hd_choose_chains(&r.lo, HD_CHAINS_WHOLE);
     is_chain(&r, 0, 0, 1), is_chain(&r, 2, 2, 2);
