@@ -282,7 +282,7 @@ static size_t roll_deep(struct hd_lowering *lo, size_t first) {
     return first;
 }
 
-/* It were a rolling chain without going deep, too. */
+/* It would be a rolling chain without going deep, too. */
 static bool rolls_anyway(const struct hd_lowering *lo, size_t first, size_t last) {
     const struct hd_layer *l = lo->layers;
     for (size_t i = first; i < last; i++)
