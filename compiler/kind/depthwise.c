@@ -298,6 +298,7 @@ const struct hd_kind hd_kind_depthwise = {
     .expression = "sum over p, q of w[m,p,q] * x[i*sy + p*dy - pt, j*sx + q - pl, m]",
     .memories = "XM PM -> XM",
     .joins = true,
+    .takes_parts = true,
     .slides = true,
     .weights = true,
     .chains = true,

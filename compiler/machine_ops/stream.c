@@ -153,7 +153,7 @@ int hd_lower_pair_columns(const struct hd_layer *l, int tw, int i, int *out_firs
  * the first, and VX writes into the second behind it. */
 hd_status hd_lower_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, int x) {
     const struct hd_mtensor *in = hd_lower_tensor(w, w->l->in[0]);
-    int cp = t->channels ? t->channels : in->cp;
+    int cp = t->channels ? t->channels : in->bytes;
     struct writes p[2] = {0};
     for (int k = 0; k < 2; k++) {
         int i = t->y ? k : !k, first, cols = hd_lower_pair_columns(w->l, t->tw, i, &first);

@@ -1,7 +1,10 @@
 /* Common subexpressions: two nodes of the same operation, operands and attributes make the same.
  *
+ *   concat(.., a, b, ..) where there is concat(a, b)   ->   concat(.., concat(a, b), ..)
+ *
  * needs: nothing
- * gives: no two nodes that compute the same; small constants with the same values count as one
+ * gives: no two nodes that compute the same; small constants with the same values count as one;
+ *        concats of concats, as in dense blocks, whose storage can then be one (partition/share.c)
  * destroys: the later of two, unless it makes an output of the graph
  */
 #include <stdlib.h>
@@ -98,6 +101,40 @@ static int *alike(const hd_graph *g) {
     return to;
 }
 
+/* Where the operands of concat a stand in those of b, of which there are more; -1: nowhere. */
+static int stands_in(const hd_graph *g, const struct hd_node *a, const struct hd_node *b) {
+    int axis[2], rank = g->tensors[a->out[0]].rank;
+    for (int i = 0; i < 2; i++) {
+        axis[i] = (int)hd_attr_int(i ? b : a, "axis", 0);
+        if (axis[i] < 0) axis[i] += rank;
+    }
+    if (axis[0] != axis[1] || rank != g->tensors[b->out[0]].rank || a->n_in < 2) return -1;
+    for (int at = 0; at + a->n_in <= b->n_in && a->n_in < b->n_in; at++)
+        if (!memcmp(&b->in[at], a->in, (size_t)a->n_in * sizeof *a->in)) return at;
+    return -1;
+}
+
+/* Each concat takes what earlier ones made of its operands, the longest first. */
+static void nest_concats(hd_graph *g, const int *order, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        struct hd_node *b = &g->nodes[order[i]];
+        for (bool found = b->op == HD_IR_concat && !b->dead; found;) {
+            const struct hd_node *most = NULL;
+            for (size_t k = 0; k < i; k++) {
+                const struct hd_node *a = &g->nodes[order[k]];
+                bool longer = !a->dead && a->op == HD_IR_concat && (!most || a->n_in > most->n_in);
+                if (longer && stands_in(g, a, b) >= 0) most = a;
+            }
+            found = most != NULL;
+            if (!found) break;
+            int at = stands_in(g, most, b), end = at + most->n_in;
+            b->in[at] = most->out[0];
+            memmove(&b->in[at + 1], &b->in[end], (size_t)(b->n_in - end) * sizeof *b->in);
+            b->n_in -= most->n_in - 1;
+        }
+    }
+}
+
 void hd_pass_cse(hd_graph *g) {
     int *to = alike(g);
     struct table t = table_create(g->n_nodes);
@@ -124,6 +161,7 @@ void hd_pass_cse(hd_graph *g) {
                     if (g->nodes[j].after[d] == order[i]) g->nodes[j].after[d] = t.slot[k] - 1;
         }
     }
+    nest_concats(g, order, n);
     free(order);
     free(t.slot);
     free(to);

@@ -1,9 +1,9 @@
 /* Constant folding and dead code.
  *
  * needs: shapes
- * gives: no identity, no cast to the same type, no node whose inputs are all constant and whose
- * result is small; dequantize stays, because qdq looks for it
- * destroys: nothing; killed nodes stay in the array
+ * gives: no identity, no cast to the same type, no pad by nothing, no node whose inputs are all
+ * constant and whose result is small; dequantize stays, because qdq looks for it destroys: nothing;
+ * killed nodes stay in the array
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,12 +35,22 @@ static void bypass(hd_graph *g, int node) {
     g->tensors[x].producer = -1;
 }
 
+/* Nothing on any side; a negative pad, which crops, beside one is something. */
+static bool pads_nothing(const hd_graph *g, const struct hd_node *n) {
+    const struct hd_tensor *pads = n->n_in > 1 && n->in[1] >= 0 ? &g->tensors[n->in[1]] : NULL;
+    if (!pads || !pads->data || pads->dtype != HD_I64) return false;
+    for (int64_t i = 0; i < hd_tensor_elems(pads); i++)
+        if (((const int64_t *)pads->data)[i]) return false;
+    return true;
+}
+
 static bool is_nothing(const hd_graph *g, const struct hd_node *n) {
-    bool may = n->op == HD_IR_identity || n->op == HD_IR_cast || n->op == HD_IR_reshape;
+    bool may = n->op == HD_IR_identity || n->op == HD_IR_cast || n->op == HD_IR_reshape ||
+               (n->op == HD_IR_pad && pads_nothing(g, n));
     if (!may || n->out[0] < 0) return false;
     const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
     if (n->n_after || x->initial) return false; /* when it reads matters */
-    if (n->op == HD_IR_identity) return true;
+    if (n->op == HD_IR_identity || n->op == HD_IR_pad) return true;
     if (!x->known || !y->known) return false;
     if (n->op == HD_IR_cast) return x->dtype == y->dtype;
     /* by a list that the run computes, it may be something in the next one */

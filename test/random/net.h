@@ -39,6 +39,7 @@ void net_conv_transposed(struct net *x, int in);
 void net_pool(struct net *x, int in, bool max);
 void net_block(struct net *x, int in);
 void net_branches(struct net *x, int in);
+void net_dense_block(struct net *x, int in);
 
 /* ---- net_rows.c: layers of rows, and of attention ---- */
 void net_dense(struct net *x, int in);

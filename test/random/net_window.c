@@ -177,6 +177,41 @@ void net_pool(struct net *x, int in, bool max) {
     net_requant(x, node, type);
 }
 
+/* A convolution of stride 1 that pads as much as its kernel wants. Returns its result. */
+static int same_size(struct net *x, int from, int oc, int groups, int size) {
+    net_conv_of(x, from, oc, groups, size);
+    int y = x->made[x->n_made - 1], node = x->g->tensors[y].producer;
+    int64_t dim[4], one[2] = {1, 1}, pads[4] = {size / 2, size / 2, size / 2, size / 2};
+    memcpy(dim, net_shape(x, from)->dim, sizeof dim);
+    hd_attr_set_ints(x->g, node, "strides", 2, one);
+    hd_attr_set_ints(x->g, node, "pads", 4, pads);
+    dim[1] = oc;
+    net_set_shape(x, y, dim);
+    return y;
+}
+
+/* Layers that read concats of all that was made before them, by windows of each channel now and
+ * then. */
+void net_dense_block(struct net *x, int in) {
+    const struct hd_tensor *t = net_shape(x, in);
+    if (t->rank != 4 || hd_tensor_elems(t) > 20000 || t->dim[2] < 3 || t->dim[3] < 3) return;
+    int all = same_size(x, in, 32 * rng_range(&x->r, 1, 2), 1, 1), node;
+    bool first = rng_next(&x->r) % 3 == 0; /* new channels come first */
+    hd_dtype type = net_shape(x, all)->dtype;
+    for (int i = rng_range(&x->r, 2, 4); i > 0; i--) {
+        int c = (int)net_shape(x, all)->dim[1], from = all;
+        if (rng_next(&x->r) % 2) from = same_size(x, all, c, c, rng_next(&x->r) % 2 ? 1 : 3);
+        int more = rng_next(&x->r) % 5 ? 32 : 24, part = same_size(x, from, more, 1, 3);
+        if (net_shape(x, part)->dtype != type) return;
+        int64_t dim[4];
+        memcpy(dim, net_shape(x, all)->dim, sizeof dim);
+        dim[1] += more;
+        all = net_add(x, HD_IR_concat, 2, (int[]){first ? part : all, first ? all : part}, type, 4,
+                      dim, &node);
+        hd_attr_set_int(x->g, node, "axis", 1);
+    }
+}
+
 /* Branches that meet in a concat, and part again now and then: most of them fill words, so that
  * the machine can write and read them in place. */
 void net_branches(struct net *x, int in) {
@@ -193,13 +228,7 @@ void net_branches(struct net *x, int in) {
     memcpy(dim, net_shape(x, from)->dim, sizeof dim);
     for (int i = 0; i < ways; i++) { /* stride 1 and as many pads as the kernel wants */
         if (rng_next(&x->r) % 3) {
-            net_conv_of(x, from, axis == 1 && rng_next(&x->r) % 4 ? 32 : (int)dim[1], 1, size);
-            node = x->g->tensors[x->made[x->n_made - 1]].producer;
-            int64_t one[2] = {1, 1}, pads[4] = {size / 2, size / 2, size / 2, size / 2};
-            hd_attr_set_ints(x->g, node, "strides", 2, one);
-            hd_attr_set_ints(x->g, node, "pads", 4, pads);
-            int64_t to[4] = {dim[0], net_shape(x, x->made[x->n_made - 1])->dim[1], dim[2], dim[3]};
-            net_set_shape(x, x->made[x->n_made - 1], to);
+            same_size(x, from, axis == 1 && rng_next(&x->r) % 4 ? 32 : (int)dim[1], 1, size);
         } else if (rng_next(&x->r) % 2) {
             net_rescale(x, from);
         } else {

@@ -30,7 +30,7 @@ static hd_graph *generate(uint64_t seed, int n_layers, bool small) {
                        ? 7
                        : (int)(rng_next(&x.r) % 8); /* few channels: first a convolution */
         if (seed % 4 == 2 && rank == 4 && i % 3 == 1) {
-            net_branches(&x, from);
+            rng_next(&x.r) % 3 ? net_branches(&x, from) : net_dense_block(&x, from);
         } else if (chains && rank == 4 && i % 3 == 0) {
             net_block(&x, from);
             i += 2;

@@ -124,8 +124,58 @@ static void second_names(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+static int join(hd_graph *g, const char *name, int a, int b) {
+    int in[2] = {a, b}, y = hd_graph_tensor(g, name, HD_I8, 0, NULL);
+    int id = hd_graph_node(g, HD_IR_concat, name, 2, in, 1, &y);
+    hd_attr_set_int(g, id, "axis", 1);
+    return y;
+}
+
+/* A dense block: each layer reads all that were made before it, and windows of each channel stand
+ * in between, as norms that no convolution takes do. Each concat is part of the next one, and
+ * nothing moves. */
+static void dense_blocks(void **state) {
+    (void)state;
+    static const struct {
+        struct conv_shape window;
+        bool first; /* new channels come first */
+    } cases[] = {
+        {{.h = 14, .w = 12, .kernel = {1, 1}, .stride = {1, 1}}, false},
+        {{.h = 14, .w = 12, .kernel = {3, 3}, .stride = {1, 1}, .pad = {1, 1}}, false},
+        {{.h = 15, .w = 13, .kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1}}, true},
+        {{.h = 14, .w = 12, .kernel = {5, 5}, .stride = {1, 1}, .pad = {2, 2}}, true},
+        {{.h = 30, .w = 9, .kernel = {3, 1}, .stride = {1, 1}, .pad = {1, 0}}, false},
+        {{.h = 14, .w = 12, .kernel = {3, 3}, .stride = {1, 1}, .pad = {2, 2}, .dilation = {2, 2}},
+         false},
+        {{.h = 32, .w = 24, .kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1}}, false},
+    };
+    static const char *const machines[] = {"base", "base xm_bytes=16384", "tiny"};
+    enum { MACHINES = sizeof machines / sizeof *machines };
+    hd_ctx *ctx = hd_ctx_create();
+    for (size_t i = 0; i < MACHINES * (sizeof cases / sizeof *cases); i++) {
+        struct conv_shape each = cases[i / MACHINES].window;
+        hd_graph *g = hd_graph_create();
+        int x = add_input(g, 16, each.h, each.w), all = convolve(g, x, "first", 16, 32, 3), y = -1;
+        each.c = 32;
+        for (char n[] = "1"; *n < '4'; ++*n, each.c += 32) {
+            char window[] = {'w', *n, 0}, part[] = {'p', *n, 0};
+            int w = add_convolution(g, all, &each, window);
+            if (*n == '2') hd_graph_output(g, convolve(g, w, "aside", each.c, 16, 1));
+            y = convolve(g, each.stride[0] > 1 ? all : w, part, each.c, 32, 3);
+            all = cases[i / MACHINES].first ? join(g, n, y, all) : join(g, n, all, y);
+        }
+        y = add_convolution(g, all, &each, "windows");
+        hd_model *m = golden_is_iss(ctx, ends_with(ctx, g, convolve(g, y, "last", each.c, 16, 1)),
+                                    machines[i % MACHINES], 64);
+        assert_int_equal(layers(m, "concat"), 0);
+        hd_model_destroy(m);
+    }
+    hd_ctx_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(gaps), cmocka_unit_test(images_as_rows),
-                                       cmocka_unit_test(second_names)};
+                                       cmocka_unit_test(second_names),
+                                       cmocka_unit_test(dense_blocks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
