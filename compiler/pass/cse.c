@@ -1,6 +1,7 @@
 /* Common subexpressions: two nodes of the same operation, operands and attributes make the same.
  *
  *   concat(.., a, b, ..) where there is concat(a, b)   ->   concat(.., concat(a, b), ..)
+ *   concat(.., a, b, ..) where a, b = split(x)         ->   concat(.., x, ..)
  *
  * needs: nothing
  * gives: no two nodes that compute the same; small constants with the same values count as one;
@@ -101,36 +102,49 @@ static int *alike(const hd_graph *g) {
     return to;
 }
 
-/* Where the operands of concat a stand in those of b, of which there are more; -1: nowhere. */
-static int stands_in(const hd_graph *g, const struct hd_node *a, const struct hd_node *b) {
-    int axis[2], rank = g->tensors[a->out[0]].rank;
-    for (int i = 0; i < 2; i++) {
-        axis[i] = (int)hd_attr_int(i ? b : a, "axis", 0);
-        if (axis[i] < 0) axis[i] += rank;
-    }
-    if (axis[0] != axis[1] || rank != g->tensors[b->out[0]].rank || a->n_in < 2) return -1;
-    for (int at = 0; at + a->n_in <= b->n_in && a->n_in < b->n_in; at++)
-        if (!memcmp(&b->in[at], a->in, (size_t)a->n_in * sizeof *a->in)) return at;
+/* Tensors side by side along an axis, and all of them as one. */
+struct row {
+    const int *part;
+    int n, all;
+    int64_t axis;
+};
+
+/* Of a concat, or of a split; n 0: the node is neither. */
+static struct row row_of(const hd_graph *g, const struct hd_node *n) {
+    bool splits = n->op == HD_IR_split, joins = n->op == HD_IR_concat;
+    if (n->dead || (!splits && !joins)) return (struct row){0};
+    struct row r = {.part = joins ? n->in : n->out,
+                    .n = joins ? n->n_in : n->n_out,
+                    .all = joins ? n->out[0] : n->in[0],
+                    .axis = hd_attr_int(n, "axis", 0)};
+    if (r.axis < 0) r.axis += g->tensors[r.all].rank;
+    return r;
+}
+
+/* Where a stands in b, of which there are more or which is something else; -1: nowhere. */
+static int stands_in(const struct row *a, const struct row *b) {
+    if (a->axis != b->axis || a->n < 2) return -1;
+    for (int at = 0; at + a->n <= b->n; at++)
+        if (!memcmp(&b->part[at], a->part, (size_t)a->n * sizeof *a->part)) return at;
     return -1;
 }
 
-/* Each concat takes what earlier ones made of its operands, the longest first. */
+/* Each concat takes what there is of its operands as one, the longest first. */
 static void nest_concats(hd_graph *g, const int *order, size_t n) {
     for (size_t i = 0; i < n; i++) {
         struct hd_node *b = &g->nodes[order[i]];
-        for (bool found = b->op == HD_IR_concat && !b->dead; found;) {
-            const struct hd_node *most = NULL;
+        for (bool found = b->op == HD_IR_concat; found;) {
+            struct row all = row_of(g, b), most = {0};
             for (size_t k = 0; k < i; k++) {
-                const struct hd_node *a = &g->nodes[order[k]];
-                bool longer = !a->dead && a->op == HD_IR_concat && (!most || a->n_in > most->n_in);
-                if (longer && stands_in(g, a, b) >= 0) most = a;
+                struct row r = row_of(g, &g->nodes[order[k]]);
+                if (r.n > most.n && stands_in(&r, &all) >= 0) most = r;
             }
-            found = most != NULL;
+            found = most.n > 0;
             if (!found) break;
-            int at = stands_in(g, most, b), end = at + most->n_in;
-            b->in[at] = most->out[0];
+            int at = stands_in(&most, &all), end = at + most.n;
+            b->in[at] = most.all;
             memmove(&b->in[at + 1], &b->in[end], (size_t)(b->n_in - end) * sizeof *b->in);
-            b->n_in -= most->n_in - 1;
+            b->n_in -= most.n - 1;
         }
     }
 }

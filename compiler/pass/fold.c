@@ -46,11 +46,12 @@ static bool pads_nothing(const hd_graph *g, const struct hd_node *n) {
 
 static bool is_nothing(const hd_graph *g, const struct hd_node *n) {
     bool may = n->op == HD_IR_identity || n->op == HD_IR_cast || n->op == HD_IR_reshape ||
+               (n->op == HD_IR_concat && n->n_in == 1) ||
                (n->op == HD_IR_pad && pads_nothing(g, n));
     if (!may || n->out[0] < 0) return false;
     const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
     if (n->n_after || x->initial) return false; /* when it reads matters */
-    if (n->op == HD_IR_identity || n->op == HD_IR_pad) return true;
+    if (n->op == HD_IR_identity || n->op == HD_IR_pad || n->op == HD_IR_concat) return true;
     if (!x->known || !y->known) return false;
     if (n->op == HD_IR_cast) return x->dtype == y->dtype;
     /* by a list that the run computes, it may be something in the next one */
