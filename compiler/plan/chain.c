@@ -73,7 +73,8 @@ static bool attends(const struct hd_lowering *lo, const struct hd_layer *first, 
 }
 
 /* Layer i goes on with the chain [first, i): it reads rows of what the one before makes. Where
- * branches meet a chain ends, unless it is deep. */
+ * branches meet a chain ends, unless it is deep. Rows of tokens that a product makes for a product
+ * do not roll, and tiles in turn gain nothing there. */
 static bool follows(const struct hd_lowering *lo, size_t first, size_t i, bool deep) {
     if (i >= lo->n_layers) return false;
     if (lo->layers[first].kind->rows) return deep && attends(lo, &lo->layers[first], i);
@@ -82,10 +83,10 @@ static bool follows(const struct hd_lowering *lo, size_t first, size_t i, bool d
     int id = whole(lo, a->out), o = operand_of(lo, b, id);
     const struct hd_mtensor *between = &lo->tensors[id];
     return a->step == b->step && chains_well(at) && chains_well(bt) &&
-           (a->kind != b->kind || (deep && a->kind->product)) && (deep || a->in[1] < 0) && o >= 0 &&
-           b->in[o] == id && between->made == a->tag && lo->tensors[a->out].h == between->h &&
-           between->n == lo->tensors[b->out].n && between->n == lo->tensors[a->out].n &&
-           between->h > 1 && !bt->alone &&
+           (a->kind != b->kind || (deep && a->kind->product && !between->rows)) &&
+           (deep || a->in[1] < 0) && o >= 0 && b->in[o] == id && between->made == a->tag &&
+           lo->tensors[a->out].h == between->h && between->n == lo->tensors[b->out].n &&
+           between->n == lo->tensors[a->out].n && between->h > 1 && !bt->alone &&
            (b->in[1] < 0 || meets(lo, &lo->layers[first], b, o, deep));
 }
 

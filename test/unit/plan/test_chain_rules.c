@@ -180,6 +180,9 @@ static void chains_go_deep(void **state) {
     r.plan.tilings[1].alone = true;
     hd_choose_chains(&r.lo, HD_CHAINS_DEEP);
     is_chain(&r, 0, 0, 0), is_chain(&r, 1, 1, 2);
+    r.tensors[2].rows = true; /* of tokens */
+    hd_choose_chains(&r.lo, HD_CHAINS_DEEP);
+    is_chain(&r, 1, 1, 1), is_chain(&r, 2, 2, 2);
     drop_row(&r);
     begin(&r, 32); /* what ROLLING does as well */
     r.m.xm_bytes = 65536;
