@@ -294,13 +294,15 @@ static void try_all(struct attempts *a, int first) {
 
 /* The best plan with coarse tiles need not be the best with refined ones, and chains gain most: of
  * each kind of chains the most promising are refined, of a short program, where beginning and
- * end count, all that come near. Of a long one refinement gains less, so they have to be nearer. */
+ * end count, all that come near. The longer a program, the less refinement gains, and the nearer
+ * they have to be. */
 static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best) {
-    int part = hd_knob(lo)->near * (cycles[best] < hd_knob(lo)->whole_step ? 1 : 8);
+    bool is_long = cycles[best] >= hd_knob(lo)->refine_one;
+    int part = hd_knob(lo)->near * (is_long ? 48 : cycles[best] < hd_knob(lo)->whole_step ? 1 : 8);
     int64_t least = INT64_MAX, near = cycles[best] + cycles[best] / part;
     bool brief = lo->most_ops < (size_t)hd_knob(lo)->refine_all;
     int ways = brief ? 2 : 1;
-    int most = cycles[best] < hd_knob(lo)->refine_one ? hd_knob(lo)->plans : 1;
+    int most = is_long ? 1 : hd_knob(lo)->plans;
     int tried[CHAINS] = {0};
     struct attempts a = {.lo = lo, .refine = true};
     for (int n = 0, plans = CHAINS * hd_knob(lo)->cuts; n < plans; n++) {
@@ -346,6 +348,17 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
     return HD_OK;
 }
 
+/* Of a long program, from `first` on: each second cut, which differs little from those beside it,
+ * and no chains of whole tensors, which are what rolling ones without room become. */
+static void leave_out(struct attempts *a, int first) {
+    int n = first;
+    for (int i = first; i < a->n; i++) {
+        int cut = a->of[i].plan / CHAINS, kind = a->of[i].plan % CHAINS;
+        if (cut % 2 == 0 && kind != HD_CHAINS_WHOLE) a->of[n++] = a->of[i];
+    }
+    a->n = n;
+}
+
 static hd_status search_plans(struct hd_lowering *lo) {
     int best = -1;
     int64_t best_cycles = INT64_MAX, cycles[MOST_PLANS];
@@ -361,6 +374,7 @@ static hd_status search_plans(struct hd_lowering *lo) {
     int alone = 0; /* until one tells how many operations there are */
     for (; alone < a.n && !lo->most_ops; alone++)
         try_one(&a, alone, 0), lo->most_ops = a.of[alone].ops;
+    if (alone && a.of[alone - 1].cycles >= hd_knob(lo)->refine_one) leave_out(&a, alone);
     try_all(&a, alone);
     TRY(hd_continue(lo->ctx));
     for (int i = 0; i < a.n; i++) {
