@@ -237,7 +237,8 @@ static bool is_f32(const struct hd_cpu_plan *p, int t) {
 
 /* Where the i-th weight of output channel m lies: [M][C/group].., or [C][M/group].. */
 static int64_t weight_of(const struct hd_dnnl_conv *d, int64_t m, int64_t i) {
-    int64_t taps = d->kh * d->kw, cg = d->c / d->group, mg = d->m / d->group;
+    int64_t taps = 1, cg = d->v.c / d->group, mg = d->m / d->group;
+    for (int k = 0; k < d->v.sp; k++) taps *= d->v.kernel[k];
     if (!d->transposed) return m * cg * taps + i;
     return ((m / mg * cg + i / taps) * mg + m % mg) * taps + i % taps;
 }
@@ -280,33 +281,21 @@ static hd_status plan_conv(struct hd_cpu_plan *p, int node, bool *out_taken) {
     bool fixed = hd_cpu_const(p, n->in[1]) && (b < 0 || hd_cpu_const(p, b));
     bool transposed = n->op == HD_IR_convtranspose;
     int64_t group = hd_attr_int(n, "group", 1);
-    struct hd_window v;
+    struct hd_window_nd v;
     struct chain c;
-    if (x->rank < 3 || x->rank > 4 || !is_f32(p, n->in[0]) || !hd_tensor_elems(x) ||
-        !hd_tensor_elems(w))
+    if (x->rank < 3 || x->rank > HD_DNNL_SPATIAL + 2 || !is_f32(p, n->in[0]) ||
+        !hd_tensor_elems(x) || !hd_tensor_elems(w))
         return HD_OK;
-    TRY(hd_window_get(p->ctx, n, x, w->dim + 2, &v));
-    if (transposed && (v.oh > (v.h - 1) * v.sy + (v.kh - 1) * v.dy + 1 - v.pt ||
-                       v.ow > (v.w - 1) * v.sx + (v.kw - 1) * v.dx + 1 - v.pl))
-        return HD_OK; /* no tap reaches the last row or column, which is no case of oneDNN's */
-    struct hd_dnnl_conv d = {.n = v.n,
-                             .c = v.c,
-                             .h = v.h,
-                             .w = v.w,
+    TRY(transposed ? hd_window_transposed_get(p->ctx, n, x, w->dim + 2, &v)
+                   : hd_window_nd_get(p->ctx, n, x, w->dim + 2, &v));
+    for (int i = 0; i < v.sp; i++)
+        if (transposed && v.out[i] > (v.in[i] - 1) * v.stride[i] +
+                                         (v.kernel[i] - 1) * v.dilation[i] + 1 - v.before[i])
+            return HD_OK; /* no tap reaches the last row or column, which is no case of oneDNN's */
+    struct hd_dnnl_conv d = {.v = v,
                              .m = transposed ? w->dim[1] * group : w->dim[0],
-                             .oh = v.oh,
-                             .ow = v.ow,
-                             .kh = v.kh,
-                             .kw = v.kw,
-                             .sy = v.sy,
-                             .sx = v.sx,
-                             .dy = v.dy,
-                             .dx = v.dx,
-                             .pt = v.pt,
-                             .pl = v.pl,
                              .group = group,
                              .transposed = transposed,
-                             .spatial = x->rank - 2,
                              .w_data = fixed ? hd_cpu_const(p, n->in[1]) : NULL,
                              .b_data = fixed ? hd_cpu_const(p, b) : NULL,
                              .b_operand = !fixed && b >= 0};
@@ -432,32 +421,21 @@ static hd_status plan_pool(struct hd_cpu_plan *p, int node, bool *out_taken) {
     const struct hd_node *n = &p->g->nodes[node];
     const struct hd_tensor *x = tensor(p, n->in[0]);
     bool padded = hd_attr_int(n, "count_include_pad", 0) != 0;
-    struct hd_window v;
+    struct hd_window_nd v;
     for (int i = 1; i < n->n_out; i++)
         if (n->out[i] >= 0) return HD_OK; /* indices */
-    if (x->rank < 3 || x->rank > 4 || !is_f32(p, n->in[0]) || !hd_tensor_elems(x)) return HD_OK;
-    TRY(hd_window_get(p->ctx, n, x, NULL, &v));
-    bool over = (v.oh - 1) * v.sy + (v.kh - 1) * v.dy + 1 > v.h + v.pt + v.pb ||
-                (v.ow - 1) * v.sx + (v.kw - 1) * v.dx + 1 > v.w + v.pl + v.pr;
+    if (x->rank < 3 || x->rank > HD_DNNL_SPATIAL + 2 || !is_f32(p, n->in[0]) || !hd_tensor_elems(x))
+        return HD_OK;
+    TRY(hd_window_nd_get(p->ctx, n, x, NULL, &v));
+    bool over = false;
+    for (int i = 0; i < v.sp; i++)
+        over = over || (v.out[i] - 1) * v.stride[i] + (v.kernel[i] - 1) * v.dilation[i] + 1 >
+                           v.in[i] + v.before[i] + v.after[i];
     if (padded && over) return HD_OK; /* what counts beyond the padding is ONNX's own rule */
     struct hd_dnnl_pool d = {.kind = n->op == HD_IR_maxpool ? HD_POOL_MAX
                                      : padded               ? HD_POOL_AVG_PADDED
                                                             : HD_POOL_AVG,
-                             .n = v.n,
-                             .c = v.c,
-                             .h = v.h,
-                             .w = v.w,
-                             .oh = v.oh,
-                             .ow = v.ow,
-                             .kh = v.kh,
-                             .kw = v.kw,
-                             .sy = v.sy,
-                             .sx = v.sx,
-                             .dy = v.dy,
-                             .dx = v.dx,
-                             .pt = v.pt,
-                             .pl = v.pl,
-                             .spatial = x->rank - 2,
+                             .v = v,
                              .x_md = blocked(p, n->in[0])};
     hd_dnnl_op *op = p->dnnl->pool(p->dnnl_engine, &d);
     if (!op) return HD_OK;

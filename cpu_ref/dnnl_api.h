@@ -12,7 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HD_DNNL_API = 3, HD_DNNL_RANK = 8, HD_DNNL_POSTS = 8 };
+#include "compiler/ir/window.h"
+
+enum { HD_DNNL_API = 4, HD_DNNL_RANK = 8, HD_DNNL_POSTS = 8 };
 
 enum hd_dnnl_post_kind {
     HD_POST_SUM, /* y += what dst held */
@@ -36,10 +38,12 @@ struct hd_dnnl_post {
     int64_t dim[HD_DNNL_RANK];
 };
 
+enum { HD_DNNL_SPATIAL = 3 };
+
 struct hd_dnnl_conv {
-    int64_t n, c, h, w, m, oh, ow, kh, kw, sy, sx, dy, dx, pt, pl, pb, pr, group;
-    int spatial;                  /* 1 or 2: rank of the tensors less 2 */
-    bool transposed;              /* ConvTranspose; weights [C][M/group][kh][kw] */
+    struct hd_window_nd v; /* 1 to HD_DNNL_SPATIAL dimensions; weights [M][C/group][kernel..] */
+    int64_t m, group;
+    bool transposed;              /* ConvTranspose; weights [C][M/group][kernel..] */
     const float *w_data, *b_data; /* dense; w NULL = operand 1; b NULL = none, or: */
     bool b_operand;        /* it is the operand behind the weights; only where they are one */
     bool x_dense, y_dense; /* fixed to dense, else oneDNN chooses */
@@ -63,8 +67,7 @@ enum hd_dnnl_pool_kind { HD_POOL_MAX, HD_POOL_AVG, HD_POOL_AVG_PADDED };
 
 struct hd_dnnl_pool {
     enum hd_dnnl_pool_kind kind;
-    int64_t n, c, h, w, oh, ow, kh, kw, sy, sx, dy, dx, pt, pl, pb, pr;
-    int spatial;
+    struct hd_window_nd v;
     const void *x_md; /* NULL = dense */
 };
 

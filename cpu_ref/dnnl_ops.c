@@ -66,20 +66,29 @@ static int64_t elements(int rank, const int64_t *dim) {
     return n;
 }
 
-/* dims [n, c, (h,) w] as oneDNN wants them: two spatial dims or one. */
-static int image(dnnl_dims_t d, int spatial, int64_t n, int64_t c, int64_t h, int64_t w) {
+/* dims [n, c, spatial..]; returns how many. */
+static int image(dnnl_dims_t d, int sp, int64_t n, int64_t c, const int64_t *size) {
     d[0] = n, d[1] = c;
-    if (spatial == 1) {
-        d[2] = w;
-        return 3;
-    }
-    d[2] = h, d[3] = w;
-    return 4;
+    memcpy(&d[2], size, (size_t)sp * sizeof *size);
+    return sp + 2;
 }
 
-static void pair(dnnl_dims_t d, int spatial, int64_t y, int64_t x) {
-    d[0] = spatial == 1 ? x : y;
-    d[1] = x;
+/* oneDNN counts from 0 how far apart taps are, and wants the padding behind that its own size
+ * formula gives. */
+struct window {
+    dnnl_dims_t stride, kernel, dilation, before, after;
+};
+
+static struct window window_of(const struct hd_window_nd *v, bool transposed) {
+    struct window w = {{0}, {0}, {0}, {0}, {0}};
+    for (int i = 0; i < v->sp; i++) {
+        int64_t big = transposed ? v->out[i] : v->in[i], small = transposed ? v->in[i] : v->out[i];
+        w.stride[i] = v->stride[i], w.kernel[i] = v->kernel[i], w.before[i] = v->before[i];
+        w.dilation[i] = v->dilation[i] - 1;
+        w.after[i] = (small - 1) * v->stride[i] + (v->kernel[i] - 1) * v->dilation[i] + 1 -
+                     v->before[i] - big;
+    }
+    return w;
 }
 
 static void image_md(dnnl_memory_desc_t *md, int rank, const dnnl_dims_t d, bool dense) {
@@ -93,14 +102,13 @@ static void image_md(dnnl_memory_desc_t *md, int rank, const dnnl_dims_t d, bool
  * logical [group][M/group][C/group].. */
 static int weights_md(const struct hd_dnnl_conv *d, dnnl_memory_desc_t *stored,
                       dnnl_memory_desc_t *any) {
-    int64_t mg = d->m / d->group, cg = d->c / d->group, taps = d->kh * d->kw;
+    int64_t mg = d->m / d->group, cg = d->v.c / d->group, taps = elements(d->v.sp, d->v.kernel);
     dnnl_dims_t dim = {0}, stride = {0};
     int r = 0;
     if (d->group > 1) dim[r] = d->group, stride[r++] = mg * cg * taps;
     dim[r] = mg, stride[r++] = d->transposed ? taps : cg * taps;
     dim[r] = cg, stride[r++] = d->transposed ? mg * taps : taps;
-    if (d->spatial == 2) dim[r] = d->kh, stride[r++] = d->kw;
-    dim[r] = d->kw, stride[r++] = 1;
+    for (int i = 0; i < d->v.sp; i++) dim[r] = d->v.kernel[i], stride[r++] = taps /= d->v.kernel[i];
     dnnl_memory_desc_init_by_strides(stored, r, dim, dnnl_f32, stride);
     dnnl_memory_desc_init_by_tag(any, r, dim, dnnl_f32, dnnl_format_tag_any);
     return r;
@@ -109,34 +117,19 @@ static int weights_md(const struct hd_dnnl_conv *d, dnnl_memory_desc_t *stored,
 static bool build_conv(hd_dnnl_op *op, const struct hd_dnnl_conv *d, const dnnl_memory_desc_t *x,
                        const dnnl_memory_desc_t *w, const dnnl_memory_desc_t *b,
                        const dnnl_memory_desc_t *y, dnnl_primitive_attr_t attr) {
-    dnnl_dims_t stride = {0}, dilate = {0}, left = {0}, right = {0};
-    pair(stride, d->spatial, d->sy, d->sx);
-    pair(dilate, d->spatial, d->dy - 1, d->dx - 1);
-    pair(left, d->spatial, d->pt, d->pl);
-    pair(right, d->spatial, d->pb, d->pr);
+    const struct window v = window_of(&d->v, d->transposed);
     if (d->transposed) {
         dnnl_deconvolution_desc_t desc;
         return dnnl_dilated_deconvolution_forward_desc_init(
-                   &desc, dnnl_forward_inference, dnnl_deconvolution_direct, x, w, b, y, stride,
-                   dilate, left, right) == dnnl_success &&
+                   &desc, dnnl_forward_inference, dnnl_deconvolution_direct, x, w, b, y, v.stride,
+                   v.dilation, v.before, v.after) == dnnl_success &&
                hd_dnnl_build(op, &desc, attr);
     }
     dnnl_convolution_desc_t desc;
-    return dnnl_dilated_convolution_forward_desc_init(&desc, dnnl_forward_inference,
-                                                      dnnl_convolution_direct, x, w, b, y, stride,
-                                                      dilate, left, right) == dnnl_success &&
+    return dnnl_dilated_convolution_forward_desc_init(
+               &desc, dnnl_forward_inference, dnnl_convolution_direct, x, w, b, y, v.stride,
+               v.dilation, v.before, v.after) == dnnl_success &&
            hd_dnnl_build(op, &desc, attr);
-}
-
-/* oneDNN wants the right padding that its own size formula gives. */
-static void fit_padding(struct hd_dnnl_conv *d) {
-    if (d->transposed) {
-        d->pb = (d->h - 1) * d->sy + (d->kh - 1) * d->dy + 1 - d->pt - d->oh;
-        d->pr = (d->w - 1) * d->sx + (d->kw - 1) * d->dx + 1 - d->pl - d->ow;
-    } else {
-        d->pb = (d->oh - 1) * d->sy + (d->kh - 1) * d->dy + 1 - d->pt - d->h;
-        d->pr = (d->ow - 1) * d->sx + (d->kw - 1) * d->dx + 1 - d->pl - d->w;
-    }
 }
 
 /* Weights that a run gives, as operand 1: moved into the layout `to` before each operation. */
@@ -169,16 +162,15 @@ static bool bias_arg(hd_dnnl_op *op, const struct hd_dnnl_conv *d, const dnnl_me
     return packed && hd_dnnl_arg(op, DNNL_ARG_BIAS, b, packed, HD_DNNL_FIXED);
 }
 
-hd_dnnl_op *hd_dnnl_conv_op(void *engine, const struct hd_dnnl_conv *given) {
-    struct hd_dnnl_conv conv = *given, *d = &conv;
-    hd_dnnl_op *op =
-        hd_dnnl_op_new(engine, d->n * d->m * d->oh * d->ow * (d->c / d->group) * d->kh * d->kw);
+hd_dnnl_op *hd_dnnl_conv_op(void *engine, const struct hd_dnnl_conv *d) {
+    const struct hd_window_nd *v = &d->v;
+    hd_dnnl_op *op = hd_dnnl_op_new(engine, v->n * d->m * elements(v->sp, v->out) *
+                                                (v->c / d->group) * elements(v->sp, v->kernel));
     dnnl_memory_desc_t x, y, w, stored, b;
     dnnl_dims_t xd = {0}, yd = {0}, bd = {d->m};
     if (!op) return NULL;
-    fit_padding(d);
-    int rank = image(xd, d->spatial, d->n, d->c, d->h, d->w);
-    image(yd, d->spatial, d->n, d->m, d->oh, d->ow);
+    int rank = image(xd, v->sp, v->n, v->c, v->in);
+    image(yd, v->sp, v->n, d->m, v->out);
     image_md(&x, rank, xd, d->x_dense);
     image_md(&y, rank, yd, d->y_dense);
     weights_md(d, &stored, &w);
@@ -362,31 +354,26 @@ hd_dnnl_op *hd_dnnl_pool_op(void *engine, const struct hd_dnnl_pool *d) {
     static const dnnl_alg_kind_t alg[] = {[HD_POOL_MAX] = dnnl_pooling_max,
                                           [HD_POOL_AVG] = dnnl_pooling_avg_exclude_padding,
                                           [HD_POOL_AVG_PADDED] = dnnl_pooling_avg_include_padding};
-    hd_dnnl_op *op = hd_dnnl_op_new(engine, d->n * d->c * d->oh * d->ow * d->kh * d->kw);
+    const struct window v = window_of(&d->v, false);
+    int64_t taps = elements(d->v.sp, d->v.kernel);
+    hd_dnnl_op *op = hd_dnnl_op_new(engine, d->v.n * d->v.c * elements(d->v.sp, d->v.out) * taps);
     dnnl_memory_desc_t x, y;
-    dnnl_dims_t xd = {0}, yd = {0}, stride = {0}, kernel = {0}, dilate = {0}, left = {0},
-                right = {0};
+    dnnl_dims_t xd = {0}, yd = {0};
     dnnl_pooling_v2_desc_t desc;
     if (!op) return NULL;
-    int rank = image(xd, d->spatial, d->n, d->c, d->h, d->w);
-    image(yd, d->spatial, d->n, d->c, d->oh, d->ow);
+    int rank = image(xd, d->v.sp, d->v.n, d->v.c, d->v.in);
+    image(yd, d->v.sp, d->v.n, d->v.c, d->v.out);
     if (d->x_md)
         x = *(const dnnl_memory_desc_t *)d->x_md;
     else
         hd_dnnl_dense_md(&x, rank, xd);
     dnnl_memory_desc_init_by_tag(&y, rank, yd, dnnl_f32, dnnl_format_tag_any);
-    pair(stride, d->spatial, d->sy, d->sx);
-    pair(kernel, d->spatial, d->kh, d->kw);
-    pair(dilate, d->spatial, d->dy - 1, d->dx - 1);
-    pair(left, d->spatial, d->pt, d->pl);
-    pair(right, d->spatial, (d->oh - 1) * d->sy + (d->kh - 1) * d->dy + 1 - d->pt - d->h,
-         (d->ow - 1) * d->sx + (d->kw - 1) * d->dx + 1 - d->pl - d->w);
     dnnl_primitive_attr_t attr = attributes(NULL, 0, 1.0f);
-    bool ok =
-        attr &&
-        dnnl_pooling_v2_forward_desc_init(&desc, dnnl_forward_inference, alg[d->kind], &x, &y,
-                                          stride, kernel, dilate, left, right) == dnnl_success &&
-        hd_dnnl_build(op, &desc, attr);
+    bool ok = attr &&
+              dnnl_pooling_v2_forward_desc_init(&desc, dnnl_forward_inference, alg[d->kind], &x, &y,
+                                                v.stride, v.kernel, v.dilation, v.before,
+                                                v.after) == dnnl_success &&
+              hd_dnnl_build(op, &desc, attr);
     if (attr) dnnl_primitive_attr_destroy(attr);
     return finish_unary(op, ok);
 }

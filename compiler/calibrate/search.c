@@ -313,7 +313,9 @@ static hd_status try_float(struct job *j, struct score *best) {
 
 hd_status search(struct job *j) {
     struct score best = {0};
+    bool made_up = !j->data.sets && !j->data.images; /* where it stands there says nothing */
     TRY(try_it(j, "as calibrated", &best));
+    if (made_up && !j->c->opt.calibrate.bias_correction) return HD_OK;
     if (all_agree(j, &best) && !j->c->opt.calibrate.bias_correction) return HD_OK;
     TRY(try_biases(j, &best));
     if (!all_agree(j, &best)) TRY(try_ranges(j, &best));

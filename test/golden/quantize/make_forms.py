@@ -4,7 +4,7 @@ an If of two convolutions, batch.onnx an open batch; in wide.onnx a large tensor
 comes to a small one and is taken off again, so that their sum needs more than 8 bits; doubt.onnx has a root of squares that
 8 bits hold, and a reciprocal that they do not. Inputs that come in as images do: bytes.onnx reads pixels of
 bytes less 127.5, mean.onnx the same with a mean and deviation for each channel, order.onnx floats with these, blue first; last.onnx has
-floats with channels last. whole.onnx takes means of a
+floats with channels last. The classes of ties.onnx differ by less than a step of 8 bits. whole.onnx takes means of a
 whole image and of its squares, channels last. image_mean.onnx has the mean of a large image of few channels. Run in this folder; standard library only."""
 import struct
 import sys
@@ -83,6 +83,8 @@ forms = {
                    [value("x", "N", 2, 4, 4)], [value("y", "N", 5)],
                    [tensor("w1", (3, 2, 1, 1), floats(*weights(6, 0.25))),
                     tensor("w2", (48, 5), floats(*weights(240, 0.125)))]),
+    "ties": model([node("MatMul", ["x", "w"], ["y"], "classes")], [value("x", 1, 16)], [value("y", 1, 8)],
+                  [tensor("w", (16, 8), floats(*[(i // 8 * 7 % 13 - 6) / 4 + (i * 5 % 7 - 3) / 8192 for i in range(128)]))]),
     "wide": model([node("Conv", ["x", "w1"], ["small"], "small"), node("Conv", ["x", "w2"], ["large"], "large"),
                    node("Add", ["large", "small"], ["both"], "both"), node("Sub", ["both", "large"], ["rest"], "rest"),
                    node("Conv", ["rest", "w3"], ["y"], "last")],
