@@ -216,8 +216,9 @@ bool hd_strides_through(const struct hd_node *n);
 /* From the view of its operand to that of its result, or back; false when there is none. */
 bool hd_strided_through(const hd_graph *g, const struct hd_node *n, bool back,
                         struct hd_strided *v);
-/* A transpose or reshape whose result lies byte for byte as its operand does. */
-bool hd_same_bytes(const struct hd_lowering *lo, const struct hd_node *n);
+/* The last of the transposes and reshapes that begin with a node, one reading the other alone,
+ * whose result lies byte for byte as the node's operand does; -1: none. */
+int hd_same_bytes(const struct hd_lowering *lo, int node);
 struct hd_pixels hd_pixel_form(const struct hd_lowering *lo, int tensor, const int *users,
                                size_t n_users, int whole, struct hd_pixels asked);
 struct hd_tile_bytes {

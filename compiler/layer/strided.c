@@ -85,12 +85,18 @@ bool hd_strided_through(const hd_graph *g, const struct hd_node *n, bool back,
     return true;
 }
 
-bool hd_same_bytes(const struct hd_lowering *lo, const struct hd_node *n) {
+int hd_same_bytes(const struct hd_lowering *lo, int node) {
+    enum { NODES_MOST = 4 };
+    const hd_graph *g = lo->g;
     struct hd_strided x, y;
-    if (!hd_strides_through(n) || !storage(lo, n->in[0], &x) || !storage(lo, n->out[0], &y) ||
-        x.pixel != y.pixel || !hd_strided_through(lo->g, n, false, &x))
-        return false;
-    for (int i = 0; i < y.rank; i++)
-        if (y.size[i] > 1 && x.step[i] != y.step[i]) return false;
-    return true;
+    if (!storage(lo, g->nodes[node].in[0], &x)) return -1;
+    for (int k = 0; k < NODES_MOST && node >= 0; k++) {
+        const struct hd_node *n = &g->nodes[node];
+        if (!hd_strides_through(n) || !hd_strided_through(g, n, false, &x)) return -1;
+        bool same = storage(lo, n->out[0], &y) && x.pixel == y.pixel;
+        for (int i = 0; same && i < y.rank; i++) same = y.size[i] <= 1 || x.step[i] == y.step[i];
+        if (same) return node;
+        node = hd_graph_only_user(g, n->out[0]);
+    }
+    return -1;
 }

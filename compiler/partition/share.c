@@ -57,18 +57,19 @@ bool hd_renames(const struct hd_lowering *lo, const struct hd_node *n) {
            a.c == b.c && a.rows == b.rows;
 }
 
-/* The tensor whose storage t has under its first name. */
+/* The tensor whose storage t has under its first name, or in its first shape. */
 static int first_name(const struct hd_lowering *lo, int t) {
     int maker = lo->g->tensors[t].producer;
-    return maker >= 0 && hd_renames(lo, &lo->g->nodes[maker])
-               ? first_name(lo, lo->g->nodes[maker].in[0])
-               : t;
+    const struct hd_node *n = maker < 0 ? NULL : &lo->g->nodes[maker];
+    if (n && hd_renames(lo, n)) return first_name(lo, n->in[0]);
+    bool whole = n && lo->shares[maker] && hd_strides_through(n) && lo->share[t].base >= 0;
+    return whole ? first_name(lo, lo->share[t].base) : t;
 }
 
 /* Its result is its operand in another shape (share_whole), or under another name. */
 static bool reshapes(const struct hd_lowering *lo, int node) {
     const struct hd_node *n = &lo->g->nodes[node];
-    return (lo->shares[node] && hd_same_bytes(lo, n)) || hd_renames(lo, n);
+    return (lo->shares[node] && hd_strides_through(n)) || hd_renames(lo, n);
 }
 
 /* All its readers on the machine do, also those of it in another shape. */
@@ -157,8 +158,10 @@ static bool share_concat(struct hd_lowering *lo, const struct hd_node *n, int st
     for (int i = 0; i < n->n_in; i++) {
         int x = n->in[i], first = first_name(lo, x);
         int64_t size = g->tensors[x].dim[axis];
-        if (!has_shape(lo, x, lo->rows[y]) || lo->share[first].base >= 0 ||
-            !made_here(lo, x, step, steps) || !readers_know(lo, first, steps))
+        bool turned = first != x && lo->share[x].base >= 0; /* its rows are others */
+        if ((turned && way != CHANNELS) || !has_shape(lo, x, lo->rows[y]) ||
+            lo->share[first].base >= 0 || !made_here(lo, x, step, steps) ||
+            !readers_know(lo, first, steps))
             return false;
         whole = whole && (i + 1 == n->n_in || lanes_of(lo, size) == size);
         for (int k = 0; k < i; k++)
@@ -223,16 +226,23 @@ static bool share_parts(struct hd_lowering *lo, const struct hd_node *n, int ste
     return true;
 }
 
-/* The whole tensor under another shape: an image that is read as rows, say. */
-static bool share_whole(struct hd_lowering *lo, const struct hd_node *n, int step,
-                        const int *steps) {
-    int x = n->in[0], y = n->out[0], maker = lo->g->tensors[x].producer;
+/* The whole tensor under another shape: an image that is read as rows, say, or images as the rows
+ * of one. What lies between has no storage. */
+static bool share_whole(struct hd_lowering *lo, int node, const int *steps) {
+    const hd_graph *g = lo->g;
+    int last = hd_same_bytes(lo, node), x = g->nodes[node].in[0], maker = g->tensors[x].producer;
     struct hd_mtensor a, b;
-    if (!hd_same_bytes(lo, n) || maker < 0 || steps[maker] != step) return false;
+    if (last < 0 || maker < 0 || steps[maker] != steps[node]) return false;
+    int y = g->nodes[last].out[0];
     hd_machine_shape(lo, x, &a), hd_machine_shape(lo, y, &b);
     if (b.h * b.w * b.n == 1 || (a.rows == b.rows && a.h == b.h && a.w == b.w)) return false;
-    if (!lo->shares[maker] && hd_is_move(lo->g, &lo->g->nodes[maker])) return false;
+    if (!lo->shares[maker] && hd_is_move(g, &g->nodes[maker])) return false;
     if (lo->share[x].base >= 0 && !readers_know(lo, y, steps)) return false;
+    for (int i = node; i != last; i = hd_graph_only_user(g, g->nodes[i].out[0]))
+        if (steps[i] != steps[last]) return false;
+    for (int i = node; i != last; i = hd_graph_only_user(g, g->nodes[i].out[0]))
+        lo->shares[i] = true;
+    lo->shares[last] = true;
     put(lo, y, x, CHANNELS, 0, 0);
     return true;
 }
@@ -240,15 +250,28 @@ static bool share_whole(struct hd_lowering *lo, const struct hd_node *n, int ste
 bool hd_share_node(struct hd_lowering *lo, int node, const int *steps) {
     const struct hd_node *n = &lo->g->nodes[node];
     bool parts = n->op == HD_IR_split || n->op == HD_IR_slice;
+    if (lo->shares[node]) return true; /* with one before it */
     return lo->shares[node] = n->op == HD_IR_concat ? share_concat(lo, n, steps[node], steps)
                               : parts               ? share_parts(lo, n, steps[node], steps)
-                                                    : share_whole(lo, n, steps[node], steps);
+                                                    : share_whole(lo, node, steps);
 }
 
 /* ---- of mtensors ---- */
 
+/* The last layer that writes channels of tensor t, which layers may write as parts of others. */
+static int last_maker(const struct hd_lowering *lo, const struct hd_mtensor *t) {
+    int made = t->def;
+    for (size_t i = 0; t->base >= 0 && i < lo->n_layers; i++) {
+        const struct hd_mtensor *y = &lo->tensors[lo->layers[i].out];
+        bool beside = y->at_c >= t->at_c + t->bytes || t->at_c >= y->at_c + y->bytes;
+        if (y->base == t->base && !beside) made = (int)hd_max(made, y->def);
+    }
+    return made;
+}
+
 void hd_share_uses(struct hd_lowering *lo) {
-    for (size_t i = 0; i < lo->n_tensors; i++) lo->tensors[i].made = lo->tensors[i].def;
+    for (size_t i = 0; i < lo->n_tensors; i++)
+        lo->tensors[i].made = last_maker(lo, &lo->tensors[i]);
     for (size_t i = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[i], *r = hd_mtensor_root(lo, t);
         t->kept = hd_is_kept(lo, t);

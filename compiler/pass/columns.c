@@ -61,10 +61,13 @@ static bool is_bytes(const struct hd_tensor *t) {
     return t->known && !t->data && t->rank == 4 && (t->dtype == HD_I8 || t->dtype == HD_U8);
 }
 
-/* It comes from the host, or goes there, as it is or in another shape. */
+/* It comes from the host, which may turn it, or goes there. */
 static bool at_border(const hd_graph *g, int t) {
     enum { USERS = 16 };
-    int user[USERS], maker = g->tensors[hd_graph_unshaped(g, t)].producer;
+    int user[USERS], maker = g->tensors[t].producer;
+    while (maker >= 0 &&
+           (g->nodes[maker].op == HD_IR_reshape || g->nodes[maker].op == HD_IR_transpose))
+        maker = g->tensors[g->nodes[maker].in[0]].producer;
     size_t n = hd_graph_users(g, t, user, USERS);
     if (maker < 0 || g->nodes[maker].op == HD_IR_quantize || hd_graph_is_output(g, t)) return true;
     for (size_t i = 0; i < n && i < USERS; i++)

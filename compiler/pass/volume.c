@@ -123,6 +123,22 @@ void hd_volume_set_window(struct volume *v, int node, const struct box *b) {
                      (int64_t[]){b->before[1], b->before[2], b->after[1], b->after[2]});
 }
 
+bool hd_volume_deep(const struct box *b) {
+    bool still = true;
+    for (int i = 1; i < 3; i++)
+        still = still && b->kernel[i] == 1 && b->stride[i] == 1 && !b->before[i] && !b->after[i];
+    return still && (b->kernel[0] > 1 || b->stride[0] > 1);
+}
+
+void hd_volume_set_deep(struct volume *v, int node, const struct box *b) {
+    const struct box rows = {{1, b->kernel[0], 1},
+                             {1, b->stride[0], 1},
+                             {1, b->dilation[0], 1},
+                             {0, b->before[0], 0},
+                             {0, b->after[0], 0}};
+    hd_volume_set_window(v, node, &rows);
+}
+
 int hd_volume_join(struct volume *v, int n, const int *in, int axis, const int64_t *dim, int like) {
     int y = hd_volume_tensor(v, like, 4, dim);
     int id = hd_graph_node(v->g, HD_IR_concat, v->g->tensors[y].name, n, in, 1, &y);

@@ -40,6 +40,10 @@ int hd_volume_dequantised(struct volume *v, int q, int like, const char *name);
 bool hd_volume_box(const struct hd_node *n, struct box *b);
 /* The last two dimensions of b for a node of images. */
 void hd_volume_set_window(struct volume *v, int node, const struct box *b);
+/* It goes over the depth alone; then its first dimension is a window for a node of an image of D
+ * rows and H*W columns, whose bytes are those of the D images. */
+bool hd_volume_deep(const struct box *b);
+void hd_volume_set_deep(struct volume *v, int node, const struct box *b);
 /* Operands beside each other along `axis`. */
 int hd_volume_join(struct volume *v, int n, const int *in, int axis, const int64_t *dim, int like);
 /* Image index[i] of x at place i. */

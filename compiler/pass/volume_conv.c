@@ -121,6 +121,26 @@ static bool in_rows(const struct volume *v, const struct hd_node *n, int q, cons
            !(few && rows * (b->kernel[2] + LANES / made - 1) > COLUMN_TAPS);
 }
 
+/* Along the depth alone: a convolution of an image of D rows and H*W columns. */
+static bool deep_conv(struct volume *v, int node, const struct box *b) {
+    const struct hd_node n = v->g->nodes[node];
+    int y = n.out[0], w = row_weights(v, n.in[1]);
+    const struct hd_tensor from = v->g->tensors[n.in[0]], to = v->g->tensors[y];
+    int64_t columns = to.dim[3] * to.dim[4],
+            rows[4] = {from.dim[0], from.dim[1], from.dim[DEPTH], columns},
+            dim[4] = {to.dim[0], to.dim[1], to.dim[DEPTH], columns};
+    if (w < 0) return false;
+    int in[3] = {hd_volume_reshaped(v, n.in[0], 4, rows, -1), w, n.n_in > 2 ? n.in[2] : -1};
+    int made = hd_volume_tensor(v, y, 4, dim);
+    hd_graph_kill(v->g, node);
+    int id = hd_graph_node(v->g, HD_IR_conv, n.name, n.n_in, in, 1, &made);
+    hd_attr_set_int(v->g, id, "group", hd_attr_int(&n, "group", 1));
+    hd_volume_set_deep(v, id, b);
+    hd_graph_swap_names(v->g, id, node);
+    hd_volume_reshaped(v, made, RANK, to.dim, y);
+    return true;
+}
+
 bool hd_volume_conv(struct volume *v, int node) {
     const struct hd_node n = v->g->nodes[node];
     struct hd_qparam p;
@@ -128,6 +148,7 @@ bool hd_volume_conv(struct volume *v, int node) {
     int q, y = n.out[0];
     if (!hd_volume_is(v->g, y) || !hd_volume_integers(v, n.in[0], &q, &p) || !hd_volume_box(&n, &b))
         return false;
+    if (hd_volume_deep(&b)) return deep_conv(v, node, &b);
     int64_t macs = hd_node_macs(v->g, &n), n_groups = hd_attr_int(&n, "group", 1),
             group = groups_of_words(n_groups, v->g->tensors[n.in[0]].dim[1], b.kernel[0]);
     bool rows = in_rows(v, &n, q, &b);

@@ -1,7 +1,7 @@
 /* Part of pass volume: pools and linear resizes. */
 #include "compiler/pass/volume.h"
 
-/* Largest along the depth first, [N*out,C,kd,H*W], then of each image. */
+/* Largest along the depth first, of an image of D rows and H*W columns, then of each image. */
 bool hd_volume_maxpool(struct volume *v, int node) {
     const struct hd_node n = v->g->nodes[node];
     struct hd_qparam p;
@@ -10,24 +10,23 @@ bool hd_volume_maxpool(struct volume *v, int node) {
     if (n.n_out > 1 && n.out[1] >= 0) return false;
     if (!hd_volume_is(v->g, y) || !hd_volume_integers(v, n.in[0], &q, &p) || !hd_volume_box(&n, &b))
         return false;
-    int64_t kd = b.kernel[0], out = v->g->tensors[y].dim[DEPTH];
-    if (b.dilation[0] != 1 && (b.before[0] || b.after[0])) return false;
-    const int64_t *d = v->g->tensors[y].dim, dim[4] = {d[0] * out, d[1], d[3], d[4]};
-    int x = hd_volume_images(v, n.in[0]);
-    bool same = kd == 1 && b.stride[0] == 1;
-    if (!same) {
-        int runs = hd_volume_windows(v, hd_volume_images(v, q), d[0], out, &b, true, 0);
-        const struct hd_tensor t = v->g->tensors[runs];
-        int64_t apart[4] = {d[0] * out, kd, t.dim[1], t.dim[2] * t.dim[3]}, perm[4] = {0, 2, 1, 3},
-                back[4] = {d[0] * out, t.dim[1], t.dim[2], t.dim[3]},
-                deep[4] = {d[0] * out, t.dim[1], 1, t.dim[2] * t.dim[3]};
-        int deeps = hd_volume_transposed(v, hd_volume_reshaped(v, runs, 4, apart, -1), perm, -1);
-        x = hd_volume_dequantised(v, deeps, v->g->tensors[n.in[0]].producer,
-                                  v->g->tensors[deeps].name);
+    const int64_t *d = v->g->tensors[y].dim, *from = v->g->tensors[n.in[0]].dim;
+    const int64_t out = d[DEPTH], dim[4] = {d[0] * out, d[1], d[3], d[4]},
+                  rows[4] = {d[0], d[1], from[DEPTH], from[3] * from[4]},
+                  deep[4] = {d[0], d[1], out, rows[3]},
+                  back[RANK] = {d[0], d[1], out, from[3], from[4]},
+                  images[4] = {d[0] * out, d[1], from[3], from[4]},
+                  turn[RANK] = {0, DEPTH, 1, 3, 4};
+    int x = n.in[0];
+    if (b.kernel[0] == 1 && b.stride[0] == 1) {
+        x = hd_volume_images(v, x);
+    } else {
+        x = hd_volume_reshaped(v, x, 4, rows, -1);
         int largest = hd_volume_tensor(v, x, 4, deep);
         int id = hd_graph_node(v->g, HD_IR_maxpool, n.name, 1, &x, 1, &largest);
-        hd_attr_set_ints(v->g, id, "kernel_shape", 2, (int64_t[]){kd, 1});
-        x = hd_volume_reshaped(v, largest, 4, back, -1);
+        hd_volume_set_deep(v, id, &b);
+        x = hd_volume_transposed(v, hd_volume_reshaped(v, largest, RANK, back, -1), turn, -1);
+        x = hd_volume_reshaped(v, x, 4, images, -1);
     }
     int made = hd_volume_tensor(v, y, 4, dim);
     hd_graph_kill(v->g, node);
@@ -54,7 +53,7 @@ static enum pool pool_of(const hd_graph *g, int node, struct box *b) {
     }
     if (still[0]) return POOL_IMAGES;
     if (all[0] && all[1] && all[2]) return POOL_ALL;
-    return all[0] && still[1] && still[2] ? POOL_DEPTH : NO_POOL;
+    return still[1] && still[2] ? POOL_DEPTH : NO_POOL;
 }
 
 bool hd_volume_pool(const hd_graph *g, int node) {
@@ -62,8 +61,8 @@ bool hd_volume_pool(const hd_graph *g, int node) {
     return pool_of(g, node, &b) != NO_POOL;
 }
 
-/* The mean of a whole volume is that of an image of D*H rows; along the whole depth alone, of one
- * of H*W columns. */
+/* The mean of a whole volume is that of an image of D*H rows; along the depth alone, of one of H*W
+ * columns. */
 bool hd_volume_average(struct volume *v, int node) {
     const struct hd_node n = v->g->nodes[node];
     struct box b;
@@ -79,11 +78,11 @@ bool hd_volume_average(struct volume *v, int node) {
     x = each ? hd_volume_images(v, n.in[0]) : hd_volume_reshaped(v, n.in[0], 4, dim, -1);
     int made = hd_volume_tensor(v, y, 4, each ? of_images : of_image);
     if (kind == POOL_ALL) b.kernel[2] = dim[3];
-    if (!each) b.kernel[1] = dim[2];
+    if (kind == POOL_ALL) b.kernel[1] = dim[2];
     hd_graph_kill(v->g, node);
     int id = hd_graph_node(v->g, HD_IR_avgpool, n.name, 1, &x, 1, &made);
     hd_attr_set_int(v->g, id, "count_include_pad", hd_attr_int(&n, "count_include_pad", 0));
-    hd_volume_set_window(v, id, &b);
+    (kind == POOL_DEPTH ? hd_volume_set_deep : hd_volume_set_window)(v, id, &b);
     hd_graph_swap_names(v->g, id, node);
     if (each)
         hd_volume_from_images(v, made, y);

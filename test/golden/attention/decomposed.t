@@ -16,7 +16,7 @@
 #= ok   Add_20.q i8[1,33,40], layer Add_20
 #= ok   Add_29.q i8[1,33,40], layer Add_29
 #= ok   Add_31.q.rows i8[33,24], layer MatMul_30
-#= ok   Mul_36.q i8[1,33,24], layer Mul_36
+#= ok   Mul_36.q_220 i8[33,24], layer Mul_36
 #= ok   Add_38.q.rows i8[33,40], layer MatMul_37
 #= ok   Add_39.q i8[1,33,40], layer Add_39
 #= ok   y.q i8[1,33,40], layer Add_48

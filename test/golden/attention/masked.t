@@ -17,7 +17,7 @@
 #= ok   Add_21.q i8[1,18,32], layer Add_21
 #= ok   Mul_27.q i8[1,18,32], layer Mul_27/Mul
 #= ok   Add_29.q.rows i8[18,48], layer MatMul_28
-#= ok   Mul_34.q i8[1,18,48], layer Mul_34
+#= ok   Mul_34.q_248 i8[18,48], layer Mul_34
 #= ok   Add_36.q.rows i8[18,32], layer MatMul_35
 #= ok   Add_37.q i8[1,18,32], layer Add_37
 #= ok   y.q i8[1,18,32], layer Mul_43/Mul

@@ -21,7 +21,7 @@
 #= ok   Add_23.q i8[1,20,32], layer Add_23
 #= ok   LayerNormalization_24.q i8[1,20,32], layer LayerNormalization_24
 #= ok   Add_26.q.rows i8[20,32], layer MatMul_25
-#= ok   Mul_31.q i8[1,20,32], layer Mul_31
+#= ok   Mul_31.q_234 i8[20,32], layer Mul_31
 #= ok   Add_33.q.rows i8[20,32], layer MatMul_32
 #= ok   Add_34.q i8[1,20,32], layer Add_34
 #= ok   y.q i8[1,20,32], layer LayerNormalization_35

@@ -20,7 +20,7 @@
 #= ok   Add_20.q i8[18,1,45], layer Add_20
 #= ok   LayerNormalization_21.q i8[18,1,45], layer LayerNormalization_21
 #= ok   Add_23.q.rows i8[18,20], layer MatMul_22
-#= ok   Mul_28.q i8[18,1,20], layer Mul_28
+#= ok   Mul_28.q_217 i8[18,20], layer Mul_28
 #= ok   Add_30.q.rows i8[18,45], layer MatMul_29
 #= ok   Add_31.q i8[18,1,45], layer Add_31
 #= ok   y.q i8[18,1,45], layer LayerNormalization_32

@@ -17,7 +17,7 @@
 #= ok   Add_21.q i8[1,16,32], layer Add_21
 #= ok   LayerNormalization_22.q i8[1,16,32], layer LayerNormalization_22
 #= ok   Add_24.q.rows i8[16,32], layer MatMul_23
-#= ok   Mul_29.q i8[1,16,32], layer Mul_29
+#= ok   Mul_29.q_223 i8[16,32], layer Mul_29
 #= ok   Add_31.q.rows i8[16,32], layer MatMul_30
 #= ok   Add_32.q i8[1,16,32], layer Add_32
 #= ok   y.q i8[1,16,32], layer LayerNormalization_33

@@ -173,9 +173,60 @@ static void dense_blocks(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* Images [D,C,H,W] as the rows of one [1,C,D,H*W], or back. */
+static int as_rows(hd_graph *g, int x, int64_t c, bool back, const char *name) {
+    enum { D = 5, H = 6, W = 7 };
+    int64_t rows[4] = {1, c, D, H * W}, images[4] = {D, c, H, W}, front[5] = {1, D, c, H, W},
+            volume[5] = {1, c, D, H, W}, perm[5] = {0, 2, 1, 3, 4};
+    int y[3];
+    for (int i = 0; i < 3; i++)
+        y[i] = hd_graph_tensor(g, hd_sprintf(g->arena, "%s%d", name, i), HD_I8, 0, NULL);
+    int a = hd_graph_node(g, HD_IR_reshape, g->tensors[y[0]].name, 1, &x, 1, &y[0]);
+    hd_attr_set_ints(g, a, "shape", 5, back ? volume : front);
+    a = hd_graph_node(g, HD_IR_transpose, g->tensors[y[1]].name, 1, &y[0], 1, &y[1]);
+    hd_attr_set_ints(g, a, "perm", 5, perm);
+    a = hd_graph_node(g, HD_IR_reshape, g->tensors[y[2]].name, 1, &y[1], 1, &y[2]);
+    hd_attr_set_ints(g, a, "shape", 4, back ? images : rows);
+    return y[2];
+}
+
+static int maker(const hd_model *m, int tensor) {
+    for (int i = 0; i < m->n_places; i++)
+        if (m->places[i].tensor == tensor) return m->places[i].layer;
+    return -1;
+}
+
+/* Frames of a video: windows over the depth read them as rows of one image, and a concat takes what
+ * these make with what others made. Nothing moves. */
+static void frames(void **state) {
+    (void)state;
+    static const char *const machines[] = {"base", "base xm_bytes=8192", "tiny"};
+    hd_ctx *ctx = hd_ctx_create();
+    for (int i = 0; i < 6; i++) {
+        const struct conv_shape deep = {
+            .c = 32, .kernel = {3, 1}, .stride = {1, 1}, .pad = {1, 0}, .oc = 32};
+        hd_graph *g = hd_graph_create();
+        int x = add_images(g, 5, 16, 6, 7), a = convolve(g, x, "a", 16, 32, 3);
+        int y = as_rows(g, a, 32, false, "to");
+        y = i % 2 ? add_convolution(g, y, &deep, "deep")
+                  : add_pool(g, y, (int64_t[]){1, 1}, (int64_t[]){1, 1}, 0);
+        y = as_rows(g, y, 32, true, "back");
+        int both = join(g, "both", y, convolve(g, a, "b", 32, 16, 1));
+        hd_graph_output(g, convolve(g, both, "wide", 48, 16, 3));
+        int again = as_rows(g, both, 48, false, "again");
+        y = convolve(g, again, "last", 48, 16, 1);
+        hd_model *m = golden_is_iss(ctx, ends_with(ctx, g, y), machines[i / 2], 64);
+        assert_int_equal(layers(m, "reshape") + layers(m, "transpose") + layers(m, "concat"), 0);
+        assert_int_equal(maker(m, again), maker(m, both)); /* the last that makes a part */
+        assert_true(maker(m, both) >= 0);
+        hd_model_destroy(m);
+    }
+    hd_ctx_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(gaps), cmocka_unit_test(images_as_rows),
                                        cmocka_unit_test(second_names),
-                                       cmocka_unit_test(dense_blocks)};
+                                       cmocka_unit_test(dense_blocks), cmocka_unit_test(frames)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
