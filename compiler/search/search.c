@@ -348,8 +348,26 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
     return HD_OK;
 }
 
-/* Of a long program, from `first` on: each second cut, which differs little from those beside it,
- * and no chains of whole tensors, which are what rolling ones without room become. */
+/* Cycles of coarse plans, by their number; INT64_MAX: it is none, or was not tried. */
+struct coarse {
+    int64_t cycles[MOST_PLANS];
+    int best; /* -1: there is none */
+};
+
+/* Tries those from `first` on. */
+static hd_status look_at(struct attempts *a, int first, struct coarse *c) {
+    try_all(a, first);
+    TRY(hd_continue(a->lo->ctx));
+    for (int i = 0; i < a->n; i++) {
+        c->cycles[a->of[i].plan] = a->of[i].cycles;
+        if (a->of[i].cycles < (c->best < 0 ? INT64_MAX : c->cycles[c->best]))
+            c->best = a->of[i].plan;
+    }
+    return HD_OK;
+}
+
+/* Of a long program, from `first` on: each second cut, and no chains of whole tensors, which are
+ * what rolling ones without room become. */
 static void leave_out(struct attempts *a, int first) {
     int n = first;
     for (int i = first; i < a->n; i++) {
@@ -359,32 +377,36 @@ static void leave_out(struct attempts *a, int first) {
     a->n = n;
 }
 
+/* Then the cuts beside the best one. */
+static void add_beside(struct attempts *a, const struct coarse *c) {
+    const int plans = CHAINS * hd_knob(a->lo)->cuts;
+    for (int plan = c->best - CHAINS; plan <= c->best + CHAINS; plan += 2 * CHAINS)
+        if (plan >= 0 && plan < plans) a->of[a->n++] = (struct attempt){.plan = plan};
+}
+
 static hd_status search_plans(struct hd_lowering *lo) {
-    int best = -1;
-    int64_t best_cycles = INT64_MAX, cycles[MOST_PLANS];
+    struct coarse c = {.best = -1};
     bool any_chain = false;
     hd_choose_chains(lo, HD_CHAINS_DEEP);
     for (size_t i = 0; i < lo->n_layers; i++)
         any_chain = any_chain || lo->plan->tilings[i].chain_last > lo->plan->tilings[i].chain_first;
     struct attempts a = {.lo = lo};
     for (int plan = 0; plan < CHAINS * hd_knob(lo)->cuts; plan++) { /* each cut, chains of a kind */
-        cycles[plan] = INT64_MAX;
+        c.cycles[plan] = INT64_MAX;
         if (plan % CHAINS == HD_CHAINS_NONE || any_chain) a.of[a.n++].plan = plan;
     }
     int alone = 0; /* until one tells how many operations there are */
     for (; alone < a.n && !lo->most_ops; alone++)
         try_one(&a, alone, 0), lo->most_ops = a.of[alone].ops;
-    if (alone && a.of[alone - 1].cycles >= hd_knob(lo)->refine_one) leave_out(&a, alone);
-    try_all(&a, alone);
-    TRY(hd_continue(lo->ctx));
-    for (int i = 0; i < a.n; i++) {
-        cycles[a.of[i].plan] = a.of[i].cycles;
-        if (a.of[i].cycles < best_cycles) best = a.of[i].plan, best_cycles = a.of[i].cycles;
-    }
-    if (best < 0) /* the message of the last try, which has all of XM for streaming */
+    bool is_long = alone && a.of[alone - 1].cycles >= hd_knob(lo)->refine_one;
+    if (is_long) leave_out(&a, alone);
+    TRY(look_at(&a, alone, &c));
+    if (c.best < 0) /* the message of the last try, which has all of XM for streaming */
         return make_plan(lo, a.of[a.n - 1].plan, false);
-    TRY(best_refined(lo, cycles, best));
-    return HD_OK;
+    int first = a.n;
+    if (is_long) add_beside(&a, &c);
+    TRY(look_at(&a, first, &c));
+    return best_refined(lo, c.cycles, c.best);
 }
 
 /* needs / gives / destroys: see the head of this file. */

@@ -173,8 +173,8 @@ static const struct sample samples[] = {
      "? = quantize(dq, h, z)\n"
      "output y",
      "p.q i8[1,1,2,2] = qmaxpool(x) @p kernel_shape=[2,2] pads=[1,1,0,0]; "
-     "t.q i8[1,2,2,1] = reshape(p.q) @t shape=[1,2,2,1]; "
-     "y i8[1,2,2,1] = qrescale(t.q) to=\"i8\" y_zp=0 lo=-128 hi=127 x_zp=0 scale=0x1p+1"},
+     "y_19 i8[1,1,2,2] = qrescale(p.q) @y to=\"i8\" y_zp=0 lo=-128 hi=127 x_zp=0 scale=0x1p+1; "
+     "y i8[1,2,2,1] = reshape(y_19) @y_12 shape=[1,2,2,1]"},
     {"concat: each part is rescaled on its own",
      "input a i8[1,1]\ninput b i8[1,2]\nda ? = dequantize(a, s1, z)\ndb ? = dequantize(b, s2, z)\n"
      "c ? = concat(da, db) axis=1\ny ? = quantize(c, s1, z)\noutput y",
