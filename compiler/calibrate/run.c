@@ -197,7 +197,7 @@ void quantize_progress(struct job *j, const char *what) {
 
 /* ---- calibration ---- */
 
-enum { PART_BYTES = 256 << 20 }; /* of values that are outputs of one run, or wait to be compared */
+enum { PART_BYTES = 192 << 20 }; /* of values that are outputs of one run, or wait to be compared */
 
 static void start_stats(struct job *j) {
     const hd_graph *g = j->ref;
@@ -280,7 +280,7 @@ hd_status calibrate(struct job *j) {
 
 /* ---- errors ---- */
 
-struct layer_run { /* of one network on some data sets */
+struct layer_run { /* of the float network on some data sets */
     hd_arena *a;
     struct set_run { /* per data set */
         int n;       /* outputs */
@@ -336,35 +336,31 @@ static void keep_outputs(struct layer_run *r, const struct runner *run, struct s
     }
 }
 
-/* Results of the layers of a network for data sets first .. last - 1. Inputs are those of `like`,
- * NULL = those of the data, which are kept. */
-static hd_status layer_outputs(struct job *j, enum network kind, const bool *part, int first,
-                               int last, const struct layer_run *like, struct layer_run *r) {
+static void add_errors(struct job *j, const struct set_run *ref, const struct runner *got) {
+    for (int k = 0; k < ref->n; k++)
+        if (ref->tensor[k] >= 0)
+            add_error(&j->tensor_error[ref->tensor[k]], &ref->value[k], ref->out[k], got->out[k]);
+}
+
+/* The layers of the float network for data sets first .. last - 1, to r; or of the one in integers,
+ * on the same inputs, whose errors beside r are added up. */
+static hd_status run_layers(struct job *j, enum network kind, const bool *part, int first, int last,
+                            struct layer_run *r) {
     struct runner run;
     hd_status s = HD_OK;
     runner_open(&run, kind, part);
-    r->in = hd_new_array(r->a, const void **, (size_t)(last - first) + 1);
-    r->set = hd_new_array(r->a, struct set_run, (size_t)(last - first) + 1);
     for (int i = 0; s == HD_OK && i < last - first; i++) {
         quantize_progress(j, "error of layers");
-        if (like)
-            r->in[i] = like->in[i];
-        else
-            s = keep_inputs(j, &run, first + i, r->a, &r->in[i]);
+        if (kind == NET_FLOAT) s = keep_inputs(j, &run, first + i, r->a, &r->in[i]);
         if (s == HD_OK) s = runner_run_on(j, &run, first + i, r->in[i]);
-        if (s == HD_OK) keep_outputs(r, &run, &r->set[i]);
+        if (s != HD_OK) break;
+        if (kind == NET_FLOAT)
+            keep_outputs(r, &run, &r->set[i]);
+        else
+            add_errors(j, &r->set[i], &run);
     }
     runner_close(&run);
     return s;
-}
-
-static void add_errors(struct job *j, const struct layer_run *ref, const struct layer_run *got,
-                       int sets) {
-    for (int i = 0; i < sets; i++)
-        for (int k = 0; k < ref->set[i].n; k++)
-            if (ref->set[i].tensor[k] >= 0)
-                add_error(&j->tensor_error[ref->set[i].tensor[k]], &ref->set[i].value[k],
-                          ref->set[i].out[k], got->set[i].out[k]);
 }
 
 /* The networks run in turn, a few sets at a time, so that only one is in memory. */
@@ -377,10 +373,11 @@ static hd_status compare_part(struct job *j, const bool *part) {
     for (int i = 0; i < j->data.n; i += step) {
         int last = i + step < j->data.n ? i + step : j->data.n;
         hd_arena *a = hd_arena_create();
-        struct layer_run ref = {.a = a}, got = {.a = a};
-        hd_status s = layer_outputs(j, NET_FLOAT, part, i, last, NULL, &ref);
-        if (s == HD_OK) s = layer_outputs(j, NET_REWRITTEN, part, i, last, &ref, &got);
-        if (s == HD_OK) add_errors(j, &ref, &got, last - i);
+        struct layer_run r = {.a = a};
+        r.in = hd_new_array(a, const void **, (size_t)(last - i) + 1);
+        r.set = hd_new_array(a, struct set_run, (size_t)(last - i) + 1);
+        hd_status s = run_layers(j, NET_FLOAT, part, i, last, &r);
+        if (s == HD_OK) s = run_layers(j, NET_REWRITTEN, part, i, last, &r);
         hd_arena_destroy(a);
         TRY(s);
     }
