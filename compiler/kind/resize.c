@@ -22,6 +22,8 @@ static int reads_of(const struct hd_layer *l, int way, int size, int o, int n, i
     return (int)hd_min(at[o + n - 1] + 2, size) - *first;
 }
 
+enum { BEGIN = 20 }; /* cycles of an operation of VX until its results are there */
+
 struct group { /* results first, first + step, ..: n of them */
     int first, step, n;
     int from, behind; /* what the first one lies between, counted from what the tile reads */
@@ -84,8 +86,24 @@ static hd_status rows(struct hd_lowerer *w, const struct hd_view *in, const stru
     return hd_ops_end(&w->s);
 }
 
+/* The same rows in the other half of AM: VX takes two cycles for two operands of one. */
+static hd_status copy_rows(struct hd_lowerer *w, int64_t v, int64_t to, int64_t words) {
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_lower_set(w, HD_F_vx_a_kind, HD_V_vx_kind_am_f32);
+    hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
+    hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(1));
+    hd_lower_set(w, HD_F_vx_d_kind, HD_V_vx_dest_am_f32);
+    hd_lower_set(w, HD_F_vx_a, v), hd_lower_set(w, HD_F_vx_d, to);
+    hd_lower_map_loop(w, 0, words, 1, 0, 1);
+    for (int i = 1; i < 4; i++) hd_lower_map_loop(w, i, 1, 0, 0, 0);
+    hd_ops_touch(&w->s, HD_SPACE_AM, v, v + words, false);
+    hd_ops_touch(&w->s, HD_SPACE_AM, to, to + words, true);
+    return hd_ops_end(&w->s);
+}
+
+/* Columns of rows that lie at v and at u of AM. */
 static hd_status columns(struct hd_lowerer *w, const struct hd_view *in, const struct hd_view *out,
-                         const struct group *g, int64_t v, int vectors) {
+                         const struct group *g, int64_t v, int64_t u, int vectors) {
     int n = (int)w->m->n;
     int64_t words = (int64_t)in->cols * vectors;
     hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
@@ -95,7 +113,7 @@ static hd_status columns(struct hd_lowerer *w, const struct hd_view *in, const s
     hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(g->weight[0]));
     hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(g->weight[1]));
     hd_lower_set(w, HD_F_vx_a, v + (int64_t)(g->from - in->x) * vectors);
-    hd_lower_set(w, HD_F_vx_b, v + (int64_t)(g->behind - in->x) * vectors);
+    hd_lower_set(w, HD_F_vx_b, u + (int64_t)(g->behind - in->x) * vectors);
     hd_lower_set(w, HD_F_vx_d, (out->at + (uint32_t)((g->first - out->x) * out->cp)) / (uint32_t)n);
     int from = g->from_step * vectors;
     hd_lower_map_loop(w, 0, vectors, 1, 1, 1);
@@ -104,6 +122,7 @@ static hd_status columns(struct hd_lowerer *w, const struct hd_view *in, const s
     hd_lower_map_loop(w, 3, 1, 0, 0, 0);
     hd_lower_set_requant(w);
     hd_ops_touch(&w->s, HD_SPACE_AM, v, v + out->rows * words, false);
+    hd_ops_touch(&w->s, HD_SPACE_AM, u, u + out->rows * words, false);
     hd_lower_touch(w, out, true);
     return hd_ops_end(&w->s);
 }
@@ -116,15 +135,19 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     int n_cols = reads_of(l, 1, x->w, t->x, t->tw, &x0);
     TRY(hd_lower_input(w, 0, t->img, y0, x0, n_rows, n_cols, &t->in[0]));
     struct hd_view out = hd_lower_output(w, t->img, t->y, t->x, t->th, t->tw, bytes);
-    int64_t v = hd_lower_accumulators(w, (int64_t)t->th * n_cols * vectors);
+    int64_t words = (int64_t)t->th * n_cols * vectors, v = hd_lower_accumulators(w, words), u = v;
     for (int way = 0; way < 2; way++) {
+        if (way && (int64_t)t->th * t->tw * vectors > words + BEGIN) {
+            u = hd_lower_accumulators(w, words);
+            TRY(copy_rows(w, v, u, words));
+        }
         int o = way ? t->x : t->y, end = o + (way ? t->tw : t->th);
         bool *done = hd_new_array(w->s.arena, bool, (size_t)end + 1);
         for (; o < end; o++) {
             if (done[o]) continue;
             struct group g = longest(l, way, way ? x->w : x->h, o, end, done);
             for (int i = 0; i < g.n; i++) done[g.first + i * g.step] = true;
-            TRY(way ? columns(w, &t->in[0], &out, &g, v, vectors)
+            TRY(way ? columns(w, &t->in[0], &out, &g, v, u, vectors)
                     : rows(w, &t->in[0], &g, t->y, v, vectors));
         }
     }

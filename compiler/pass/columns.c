@@ -38,7 +38,8 @@ struct columns {
     hd_graph *g;
     int *folded;  /* per tensor: F of it, -1 = there is none */
     int *at_once; /* per tensor: f of that */
-    bool *filled; /* per tensor: what fills it up is zero points, so that windows may read it */
+    bool *filled; /* per tensor: what fills it up is zero points, so that windows may read it, .. */
+    int64_t *zp;  /* .. of those that have this one, if anything fills it up */
     size_t n;
 };
 
@@ -168,9 +169,10 @@ static int64_t behind(const struct hd_window *v, struct form o) {
     return (in - r.first + pad - r.n) / step + 1 == results ? pad : -1;
 }
 
-/* F(x) is there, and windows may read it. */
-static bool is_known(const struct columns *s, int x, int64_t f) {
-    return s->folded[x] >= 0 && s->at_once[x] == f && s->filled[x];
+/* F(x) is there, and windows of this zero point may read it. */
+static bool is_known(const struct columns *s, int x, int64_t f, int64_t zp) {
+    bool whole = s->g->tensors[x].dim[3] % f == 0;
+    return s->folded[x] >= 0 && s->at_once[x] == f && s->filled[x] && (whole || s->zp[x] == zp);
 }
 
 static int64_t price(const struct columns *s, const struct conv *k, struct form o) {
@@ -180,7 +182,9 @@ static int64_t price(const struct columns *s, const struct conv *k, struct form 
     int64_t rows = x->dim[0] * v->oh, blocks = rows * hd_ceil_div(v->ow, o.q),
             taps = v->kh * reach_of(v, o).n;
     int64_t folds = x->dim[0] * v->h * hd_ceil_div(v->w, o.f),
-            fold = o.f == 1 || is_known(s, n->in[0], o.f) ? 0 : layer(folds, o.f, k->c, o.f * k->c);
+            fold = o.f == 1 || is_known(s, n->in[0], o.f, hd_attr_int(n, "x_zp", 0))
+                       ? 0
+                       : layer(folds, o.f, k->c, o.f * k->c);
     if ((o.f > 1 && o.f * k->c > LANES) || (!o.spread && behind(v, o) < 0)) return INT64_MAX;
     if (taps > TAPS_MOST && o.f * o.q > 1) return INT64_MAX;
     if (o.spread)
@@ -314,10 +318,10 @@ static void put_in_order(hd_graph *g, int x, int64_t f, int y) {
 
 /* F(x). */
 static int operand(struct columns *s, int x, int64_t f, int64_t zp) {
-    if (f == 1 || is_known(s, x, f)) return f == 1 ? x : s->folded[x];
+    if (f == 1 || is_known(s, x, f, zp)) return f == 1 ? x : s->folded[x];
     int folded = folded_like(s->g, x, f);
     move(s->g, x, folded, f, true, zp);
-    s->folded[x] = folded, s->at_once[x] = (int)f, s->filled[x] = true;
+    s->folded[x] = folded, s->at_once[x] = (int)f, s->filled[x] = true, s->zp[x] = zp;
     return folded;
 }
 
@@ -371,6 +375,7 @@ hd_status hd_pass_columns(hd_ctx *ctx, hd_graph *g) {
     s.folded = hd_new_array(g->arena, int, s.n + 1),
     s.at_once = hd_new_array(g->arena, int, s.n + 1);
     s.filled = hd_new_array(g->arena, bool, s.n + 1);
+    s.zp = hd_new_array(g->arena, int64_t, s.n + 1);
     for (size_t i = 0; i < s.n; i++) s.folded[i] = -1;
     for (size_t i = 0; i < n; i++) TRY(look_at(ctx, &s, order[i]));
     hd_pass_dce(g);

@@ -109,6 +109,7 @@ static void passes_keep_values(void **state) {
     keeps_values("test/golden/pass/position.t", "qdq", 0);
     keeps_values("test/golden/pass/pair_rows.t", "qdq", 0);
     keeps_values("test/golden/pass/columns_leaves.t", "columns", 0);
+    keeps_values("test/golden/pass/columns_zero.t", "columns", 0);
     keeps_values("test/golden/pass/shrink.t", "shrink", 0);
     keeps_values("test/golden/pass/split.t", "split", 0);
     keeps_values("test/golden/pass/shapes.t", "shapes", 0);
