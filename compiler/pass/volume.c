@@ -74,10 +74,11 @@ static int constant(struct volume *v, int t, const int64_t *dim) {
 }
 
 int hd_volume_images(struct volume *v, int t) {
-    if (v->images[t] >= 0) return v->images[t];
+    const bool kept = (size_t)t < v->n; /* it is of the graph as it came */
+    if (kept && v->images[t] >= 0) return v->images[t];
     struct hd_qparam p;
     int q, maker = v->g->tensors[t].producer;
-    if (maker >= 0 && hd_qdq_dequantized(v->g, t, &q, &p) && (size_t)q < v->n) {
+    if (kept && maker >= 0 && hd_qdq_dequantized(v->g, t, &q, &p) && (size_t)q < v->n) {
         const struct hd_node n = v->g->nodes[maker];
         int in[3] = {hd_volume_images(v, q), n.in[1], n.n_in > 2 ? n.in[2] : -1};
         const struct hd_tensor *x = &v->g->tensors[in[0]];
@@ -88,7 +89,9 @@ int hd_volume_images(struct volume *v, int t) {
     }
     const int64_t *d = v->g->tensors[t].dim, dim[4] = {d[0] * d[2], d[1], d[3], d[4]};
     if (v->g->tensors[t].data) return v->images[t] = constant(v, t, dim);
-    return v->images[t] = hd_volume_reshaped(v, hd_volume_transposed(v, t, turn, -1), 4, dim, -1);
+    int made = hd_volume_reshaped(v, hd_volume_transposed(v, t, turn, -1), 4, dim, -1);
+    if (kept) v->images[t] = made;
+    return made;
 }
 
 bool hd_volume_has_images(const struct volume *v, int t) {
@@ -157,7 +160,7 @@ int hd_volume_gathered(struct volume *v, int x, int64_t count, const int64_t *in
 }
 
 int hd_volume_windows(struct volume *v, int images, int64_t n, int64_t out, const struct box *b,
-                      bool edge, int zero) {
+                      int zero) {
     const struct hd_tensor x = v->g->tensors[images];
     int64_t depth = x.dim[0] / n, count = n * out * b->kernel[0], at = 0, beyond = 0;
     int64_t *index = hd_new_array(v->g->arena, int64_t, (size_t)count);
@@ -166,9 +169,8 @@ int hd_volume_windows(struct volume *v, int images, int64_t n, int64_t out, cons
             for (int64_t k = 0; k < b->kernel[0]; k++) {
                 int64_t z = o * b->stride[0] - b->before[0] + k * b->dilation[0];
                 bool inside = z >= 0 && z < depth;
-                beyond += !inside && !edge;
-                if (edge) z = hd_max(0, hd_min(z, depth - 1));
-                index[at++] = inside || edge ? i * depth + z : n * depth;
+                beyond += !inside;
+                index[at++] = inside ? i * depth + z : n * depth;
             }
     int from = images;
     if (beyond) {

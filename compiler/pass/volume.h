@@ -49,9 +49,9 @@ int hd_volume_join(struct volume *v, int n, const int *in, int axis, const int64
 /* Image index[i] of x at place i. */
 int hd_volume_gathered(struct volume *v, int x, int64_t count, const int64_t *index);
 /* Images of bytes, in runs of kd: run o of each volume is what the window of output image o meets,
- * [N*out*kd,C,H,W]. Beyond the volume lie images of `zero`, or (edge) the nearest one. */
+ * [N*out*kd,C,H,W]. Beyond the volume lie images of `zero`. */
 int hd_volume_windows(struct volume *v, int images, int64_t n, int64_t out, const struct box *b,
-                      bool edge, int zero);
+                      int zero);
 
 /* A node of three dimensions as one of two; false: it stays. */
 bool hd_volume_conv(struct volume *v, int node);

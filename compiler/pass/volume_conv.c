@@ -68,7 +68,7 @@ static int conv_input(struct volume *v, int x, int q, struct hd_qparam p, const 
         return hd_volume_images(v, x);
     int64_t n = v->g->tensors[x].dim[0], kd = b->kernel[0];
     int dq = v->g->tensors[x].producer;
-    int y = hd_volume_windows(v, hd_volume_images(v, q), n, out, b, false, p.zp);
+    int y = hd_volume_windows(v, hd_volume_images(v, q), n, out, b, p.zp);
     const struct hd_tensor t = v->g->tensors[y];
     if (rows) {
         int64_t apart[5] = {t.dim[0] / kd, kd, t.dim[1], t.dim[2], t.dim[3]},

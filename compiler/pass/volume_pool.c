@@ -10,30 +10,30 @@ bool hd_volume_maxpool(struct volume *v, int node) {
     if (n.n_out > 1 && n.out[1] >= 0) return false;
     if (!hd_volume_is(v->g, y) || !hd_volume_integers(v, n.in[0], &q, &p) || !hd_volume_box(&n, &b))
         return false;
-    const int64_t *d = v->g->tensors[y].dim, *from = v->g->tensors[n.in[0]].dim;
-    const int64_t out = d[DEPTH], dim[4] = {d[0] * out, d[1], d[3], d[4]},
-                  rows[4] = {d[0], d[1], from[DEPTH], from[3] * from[4]},
-                  deep[4] = {d[0], d[1], out, rows[3]},
-                  back[RANK] = {d[0], d[1], out, from[3], from[4]},
-                  images[4] = {d[0] * out, d[1], from[3], from[4]},
-                  turn[RANK] = {0, DEPTH, 1, 3, 4};
-    int x = n.in[0];
-    if (b.kernel[0] == 1 && b.stride[0] == 1) {
-        x = hd_volume_images(v, x);
-    } else {
+    const struct hd_tensor from = v->g->tensors[n.in[0]], to = v->g->tensors[y];
+    int64_t area = from.dim[3] * from.dim[4], out = to.dim[DEPTH],
+            rows[4] = {to.dim[0], to.dim[1], from.dim[DEPTH], area},
+            deep[4] = {to.dim[0], to.dim[1], out, area},
+            back[RANK] = {to.dim[0], to.dim[1], out, from.dim[3], from.dim[4]},
+            images[4] = {to.dim[0] * out, to.dim[1], to.dim[3], to.dim[4]};
+    int x = n.in[0], id = -1;
+    bool alone = hd_volume_deep(&b);
+    hd_graph_kill(v->g, node);
+    if (b.kernel[0] > 1 || b.stride[0] > 1) {
         x = hd_volume_reshaped(v, x, 4, rows, -1);
         int largest = hd_volume_tensor(v, x, 4, deep);
-        int id = hd_graph_node(v->g, HD_IR_maxpool, n.name, 1, &x, 1, &largest);
+        id = hd_graph_node(v->g, HD_IR_maxpool, n.name, 1, &x, 1, &largest);
         hd_volume_set_deep(v, id, &b);
-        x = hd_volume_transposed(v, hd_volume_reshaped(v, largest, RANK, back, -1), turn, -1);
-        x = hd_volume_reshaped(v, x, 4, images, -1);
+        x = hd_volume_reshaped(v, largest, RANK, back, alone ? y : -1);
     }
-    int made = hd_volume_tensor(v, y, 4, dim);
-    hd_graph_kill(v->g, node);
-    int id = hd_graph_node(v->g, HD_IR_maxpool, n.name, 1, &x, 1, &made);
-    hd_volume_set_window(v, id, &b);
+    if (!alone) {
+        x = hd_volume_images(v, x);
+        int made = hd_volume_tensor(v, y, 4, images);
+        id = hd_graph_node(v->g, HD_IR_maxpool, n.name, 1, &x, 1, &made);
+        hd_volume_set_window(v, id, &b);
+        hd_volume_from_images(v, made, y);
+    }
     hd_graph_swap_names(v->g, id, node);
-    hd_volume_from_images(v, made, y);
     return true;
 }
 
@@ -45,15 +45,13 @@ static enum pool pool_of(const hd_graph *g, int node, struct box *b) {
         !hd_volume_box(n, b))
         return NO_POOL;
     const int64_t *d = g->tensors[n->in[0]].dim + DEPTH;
-    bool all[3], still[3];
+    bool all = true, pads[3];
     for (int i = 0; i < 3; i++) {
-        bool pads = b->before[i] || b->after[i];
-        all[i] = b->kernel[i] == d[i] && !pads;
-        still[i] = b->kernel[i] == 1 && b->stride[i] == 1 && !pads;
+        pads[i] = b->before[i] || b->after[i];
+        all = all && b->kernel[i] == d[i] && !pads[i];
     }
-    if (still[0]) return POOL_IMAGES;
-    if (all[0] && all[1] && all[2]) return POOL_ALL;
-    return still[1] && still[2] ? POOL_DEPTH : NO_POOL;
+    if (b->kernel[0] == 1 && b->stride[0] == 1 && !pads[0]) return POOL_IMAGES;
+    return all ? POOL_ALL : hd_volume_deep(b) ? POOL_DEPTH : NO_POOL;
 }
 
 bool hd_volume_pool(const hd_graph *g, int node) {
@@ -77,8 +75,7 @@ bool hd_volume_average(struct volume *v, int node) {
     bool each = kind == POOL_IMAGES;
     x = each ? hd_volume_images(v, n.in[0]) : hd_volume_reshaped(v, n.in[0], 4, dim, -1);
     int made = hd_volume_tensor(v, y, 4, each ? of_images : of_image);
-    if (kind == POOL_ALL) b.kernel[2] = dim[3];
-    if (kind == POOL_ALL) b.kernel[1] = dim[2];
+    if (kind == POOL_ALL) b.kernel[1] = dim[2], b.kernel[2] = dim[3];
     hd_graph_kill(v->g, node);
     int id = hd_graph_node(v->g, HD_IR_avgpool, n.name, 1, &x, 1, &made);
     hd_attr_set_int(v->g, id, "count_include_pad", hd_attr_int(&n, "count_include_pad", 0));

@@ -378,10 +378,11 @@ static void leave_out(struct attempts *a, int first) {
 }
 
 /* Then the cuts beside the best one. */
-static void add_beside(struct attempts *a, const struct coarse *c) {
-    const int plans = CHAINS * hd_knob(a->lo)->cuts;
+static hd_status look_beside(struct attempts *a, struct coarse *c) {
+    const int plans = CHAINS * hd_knob(a->lo)->cuts, first = a->n;
     for (int plan = c->best - CHAINS; plan <= c->best + CHAINS; plan += 2 * CHAINS)
         if (plan >= 0 && plan < plans) a->of[a->n++] = (struct attempt){.plan = plan};
+    return look_at(a, first, c);
 }
 
 static hd_status search_plans(struct hd_lowering *lo) {
@@ -403,9 +404,7 @@ static hd_status search_plans(struct hd_lowering *lo) {
     TRY(look_at(&a, alone, &c));
     if (c.best < 0) /* the message of the last try, which has all of XM for streaming */
         return make_plan(lo, a.of[a.n - 1].plan, false);
-    int first = a.n;
-    if (is_long) add_beside(&a, &c);
-    TRY(look_at(&a, first, &c));
+    if (is_long) TRY(look_beside(&a, &c));
     return best_refined(lo, c.cycles, c.best);
 }
 
