@@ -10,9 +10,7 @@
  * The channels of a pixel lie side by side in memory, so that moving them costs an access a run;
  * the matrix unit moves K of them a cycle. So channel shuffles, halves that are rotated, windows
  * unfolded into channels are products, but not slices and concats of whole runs. The columns of an
- * image lie across memory: they move as they are.
- *
- * Which element goes where is not written down here: golden moves indexes.
+ * image lie across memory: they move as they are. Golden moves indexes to say what goes where.
  */
 #include <string.h>
 
@@ -194,9 +192,8 @@ static hd_status trace(struct chain *k, int y) {
 static bool sides_of(const struct hd_tensor *t, bool rows, int dims, struct sides *out) {
     int64_t all = hd_tensor_elems(t), w = t->rank ? t->dim[t->rank - 1] : 1;
     if (all <= 0 || t->rank < (rows ? 2 : dims + 2)) return false;
-    *out = (struct sides){1, w, 1, all / w};
-    if (!rows) *out = (struct sides){t->dim[0], 0, dims == 2 ? t->dim[t->rank - 2] : 1, w};
-    if (!rows) out->c = all / out->n / out->h / out->w;
+    int64_t n = rows ? 1 : t->dim[0], h = !rows && dims == 2 ? t->dim[t->rank - 2] : 1;
+    *out = rows ? (struct sides){1, w, 1, all / w} : (struct sides){n, all / n / h / w, h, w};
     return out->c <= CHANNELS_MOST;
 }
 
@@ -299,17 +296,21 @@ static bool window(const struct chain *k, struct stencil *s) {
     s->pb = s->pb > -s->sy ? hd_max(s->pb, 0) : s->pb;
     s->pr = s->pr > -s->sx ? hd_max(s->pr, 0) : s->pr;
     taps = s->kh * s->kw;
-    if (s->x.n != s->y.n || s->pb < 0 || s->pr < 0 || taps > TAPS_MOST) return false;
+    if (s->pb < 0 || s->pr < 0 || taps > TAPS_MOST) return false;
     if (s->pt >= s->kh || s->pb >= s->kh || s->pl >= s->kw || s->pr >= s->kw) return false;
-    return !k->rows || (taps == 1 && s->sx == 1 && s->x.w == s->y.w && s->runs);
+    return !k->rows || (taps == 1 && s->sx == 1 && s->runs);
 }
 
-static bool stencil(struct chain *k, const struct hd_tensor *y, struct stencil *s) {
+/* By their shapes alone, y can be rows or images of the source. */
+static bool sides(const struct chain *k, const struct hd_tensor *y, struct stencil *s) {
     s->dims = y->rank - 2;
-    if (!k->rows && (y->rank < 3 || y->rank > 4)) return false;
-    if (!sides_of(&k->g->tensors[k->source], k->rows, s->dims, &s->x) ||
-        !sides_of(y, k->rows, s->dims, &s->y))
-        return false;
+    return (k->rows || s->dims == 1 || s->dims == 2) &&
+           sides_of(&k->g->tensors[k->source], k->rows, s->dims, &s->x) &&
+           sides_of(y, k->rows, s->dims, &s->y) && s->x.n == s->y.n &&
+           (!k->rows || s->x.w == s->y.w);
+}
+
+static bool stencil(struct chain *k, struct stencil *s) {
     find_steps(k, s);
     if (s->sy < 1 || s->sx < 1) return false;
     s->of = hd_new_array(k->a, struct from, (size_t)s->y.c);
@@ -532,17 +533,18 @@ static bool goes_on(const hd_graph *g, const int *user, size_t users) {
 static hd_status from_source(struct chain *k, int y, const int *user, size_t users,
                              bool *out_done) {
     const struct hd_tensor t = k->g->tensors[y], *x = &k->g->tensors[k->source];
-    k->n = k->fill = 0, k->tables = k->pads = false;
+    k->n = k->fill = 0, k->tables = k->pads = false, k->of = NULL;
     if (!is_bytes(x) || hd_tensor_elems(x) > ELEMENTS_MOST || !collect(k, y) || !reorders(k))
         return HD_OK;
-    TRY(trace(k, y));
-    int at = hd_channels_of(k->g, k->source);
+    const int at = hd_channels_of(k->g, k->source);
     for (int rows = 0; rows < 2 && !*out_done; rows++) {
         /* no image is made of rows by a product, nor the other way round */
         if (at >= 0 && at != (rows ? x->rank - 1 : 1)) continue;
         struct stencil s = {0};
         k->rows = rows;
-        if ((!rows && k->tables) || !stencil(k, &t, &s)) continue;
+        if ((!rows && k->tables) || !sides(k, &t, &s)) continue;
+        if (!k->of) TRY(trace(k, y));
+        if (!stencil(k, &s)) continue;
         replace(k, y, &s, user, users);
         *out_done = true;
     }
