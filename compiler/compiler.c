@@ -19,6 +19,7 @@
 #include <zlib.h>
 
 #include "compiler/emit/emit.h"
+#include "compiler/import/network.h"
 #include "compiler/ir/memory.h"
 #include "compiler/layer/kind.h"
 #include "compiler/partition/layers_text.h"
@@ -292,6 +293,7 @@ hd_status hd_compile_graph(hd_ctx *ctx, hd_graph *g, const struct hd_compile_opt
     size_t n = g->n_nodes;
     struct named_bounds *bounds = s == HD_OK ? take_bounds(a, g, &opt->machine) : NULL;
     if (s == HD_OK && !host) s = hd_prepare(ctx, g);
+    if (s == HD_OK && !host) hd_import_rest(g);
     if (s == HD_OK) s = lower(ctx, g, opt, out);
     if (s == HD_OK) give_bounds(*out, bounds, n);
     hd_arena_destroy(a);

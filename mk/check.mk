@@ -19,7 +19,7 @@ check-layers: heddle ## no folder includes from, or calls, a layer above it; doc
 
 # The back end, in lines of code, without the printers and parsers of stages.
 BACK_END       := $(wildcard $(foreach d,layer plan machine_ops cost kind partition search,compiler/$(d)/*.[ch] compiler/$(d)/*.def))
-BACK_END_LINES := 10527
+BACK_END_LINES := 10540
 check-size: ## functions, structs, files and the back end as a whole are not too large
 	$(Q)python3 scripts/check_size.py --test && python3 scripts/check_size.py $(SIZED)
 	$(Q)python3 scripts/check_size.py --together $(BACK_END_LINES) $(filter-out %_text.c %_text.h,$(BACK_END))

@@ -13,7 +13,7 @@ static inline int64_t hd_op_field(const struct hd_slot_op *op, int f) {
  * layer are added to by_layer, unless NULL. Before hd_ops_bound_tokens. */
 int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t most, int64_t *by_layer);
 /* When each operation would start if units had queues of so many operations. */
-void hd_ops_starts(const struct hd_ops *s, int queue, double *out);
+int64_t hd_ops_starts(const struct hd_ops *s, int queue, double *out);
 /* Puts the operations of a whole step in another order of issue where that is estimated to take
  * fewer cycles, of so many that it tries; each unit keeps its own order (reissue.c). Returns the
  * estimate. Before hd_ops_bound_tokens. */

@@ -478,6 +478,6 @@ int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t most, int64
     return simulate(s, begins, most, (int)s->lo->m->queue_ops, by_layer, NULL);
 }
 
-void hd_ops_starts(const struct hd_ops *s, int queue, double *out) {
-    simulate(s, true, INT64_MAX, queue, NULL, out);
+int64_t hd_ops_starts(const struct hd_ops *s, int queue, double *out) {
+    return simulate(s, true, INT64_MAX, queue, NULL, out);
 }

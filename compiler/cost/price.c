@@ -34,6 +34,7 @@ int64_t hd_estimate_step(struct hd_lowering *lo, size_t first, size_t end, int64
     struct hd_price p = {.cycles = INT64_MAX};
     bool kept = lo->prices && hd_price_memo_get(lo->prices, key, lo->m, most, &p);
     if (!kept) p = find_price(lo, first, end, most, ordered);
+    if (lo->limit_ops && p.ops > lo->limit_ops) return INT64_MAX;
     if (p.ops > lo->most_ops) lo->most_ops = p.ops;
     if (lo->prices && !kept && p.cycles) hd_price_memo_put(lo->prices, key, lo->m, p);
     return kept || p.cycles > 0 ? p.cycles : INT64_MAX;

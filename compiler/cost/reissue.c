@@ -53,7 +53,7 @@ int64_t hd_ops_reissue(struct hd_ops *s, int orders) {
     for (int u = 0; u < HD_UNITS; u++)
         other.by_number[u] = hd_new_array(s->arena, int, (size_t)s->count[u] + 1);
     for (; k < orders && s->lo->opt->latency_hiding; k++) {
-        hd_ops_starts(&first, longer[k] * (int)s->lo->m->queue_ops, start);
+        if (hd_ops_starts(&first, longer[k] * (int)s->lo->m->queue_ops, start) >= best) continue;
         sorted(&first, start, order, &other);
         int64_t cycles = hd_ops_estimate(&other, true, best, NULL);
         if (cycles < best) best = cycles, won = k, memcpy(best_start, start, s->n_ops * 8);

@@ -96,6 +96,10 @@ hd_status hd_import(hd_ctx *ctx, const char *path, const struct hd_bind *bind, h
     return finish(ctx, s, path, g, out);
 }
 
+void hd_import_rest(const hd_graph *g) {
+    if (g->file_free == hd_mapping_close_all) hd_mapping_rest_all(g->file);
+}
+
 hd_status hd_import_done(hd_ctx *ctx, hd_graph *g, int node) {
     enum { SHAPE_VALUES = 64 }; /* shape arithmetic is never larger */
     const struct hd_node *nd = &g->nodes[node];

@@ -1,4 +1,5 @@
 /* Mapped files: the model, and those beside it that hold data of tensors. */
+#define _DEFAULT_SOURCE /* madvise */
 #include "compiler/import/mapping.h"
 #include "runtime/base/memory.h"
 
@@ -46,6 +47,10 @@ hd_status hd_mapping_open(hd_ctx *ctx, const char *path, struct hd_mapping **out
     else
         free(m);
     return s;
+}
+
+void hd_mapping_rest_all(void *first) {
+    for (struct hd_mapping *m = first; m; m = m->next) madvise(m->data, m->bytes, MADV_DONTNEED);
 }
 
 void hd_mapping_close_all(void *first) {

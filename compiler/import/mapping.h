@@ -14,5 +14,6 @@ struct hd_mapping {
 };
 hd_status hd_mapping_open(hd_ctx *ctx, const char *path, struct hd_mapping **out);
 void hd_mapping_close_all(void *first); /* struct hd_mapping * */
+void hd_mapping_rest_all(void *first);  /* the same list; see hd_import_rest() */
 
 #endif

@@ -36,6 +36,10 @@ struct hd_bind {
 
 /* A file of any format in formats.def -> graph as written. bind may be NULL. */
 hd_status hd_import(hd_ctx *ctx, const char *path, const struct hd_bind *bind, hd_graph **out);
+
+/* Pages of the graph's files leave memory until somebody reads them again. For stages that make
+ * copies of weights first. */
+void hd_import_rest(const hd_graph *g);
 /* The names that a network has in a folder of its own; NULL at the end. */
 extern const char *const hd_model_files[];
 /* The extension is that of a network. */

@@ -197,6 +197,7 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     size_t n_layers;
     struct hd_plan *plan;         /* the one in work */
     size_t most_ops;              /* of what was estimated */
+    size_t limit_ops;             /* of a plan that is worth a price; 0 = any */
     bool ordered;                 /* a change is judged in the order of issue (cost/reissue.c) */
     hd_arena *scratch;            /* for one estimate; NULL = each has its own */
     struct hd_price_memo *prices; /* found before (cost/memo.c); NULL = none are kept */

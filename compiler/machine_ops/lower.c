@@ -300,6 +300,7 @@ hd_status hd_lower_layers(struct hd_lowering *lo, hd_arena *scratch, int step, s
         const struct hd_layer *l = &lo->layers[i];
         const struct hd_tiling *lt = &lo->plan->tilings[i];
         n = (size_t)(lt->chain_last - lt->chain_first + 1);
+        if (lo->limit_ops && w->s.n_ops > lo->limit_ops) return HD_UNSUPPORTED;
         if (l->step == step)
             TRY(hd_note(lo->ctx, lower_chain(w, lt, n), "while lowering %s",
                         lo->g->nodes[l->node].name));

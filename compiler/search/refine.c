@@ -121,7 +121,8 @@ static void search_parts(struct search *s) {
 
 static void search_ring(struct search *s) {
     const struct hd_layer *l = &s->lo->layers[s->w.first];
-    bool depthwise = s->w.end - s->w.first == 1 && l->kind->slides;
+    bool depthwise = s->w.end - s->w.first == 1 && l->kind->slides,
+         jointly = depthwise && s->cycles < hd_knob(s->lo)->jointly;
     uint32_t bank = s->lo->m->xm_bytes / s->lo->m->xm_banks, was = s->best.ring_in,
              ring = s->lo->plan->tilings[s->w.first].ring_bytes;
     if (was == 0 || was == ring) return; /* one operand streams */
@@ -132,7 +133,7 @@ static void search_ring(struct search *s) {
         q.ring_in = in;
         if (in == s->best.ring_in) continue;
         consider(s, q);
-        for (int chunks = 1; depthwise && chunks <= l->nts && chunks <= hd_knob(s->lo)->most_chunks;
+        for (int chunks = 1; jointly && chunks <= l->nts && chunks <= hd_knob(s->lo)->most_chunks;
              chunks += (chunks + 1) / 2) {
             q.nb = (int)hd_ceil_div(l->nts, chunks);
             q.order = chunks > 1 ? HD_ORDER_CHUNK_OUTER : HD_ORDER_ANY;
@@ -191,9 +192,11 @@ struct chosen {
     struct asked best;
 };
 
-static void search_window(struct search *s, struct chosen *seen, size_t *n_seen) {
+/* In a long program what stands around a chain counts little. */
+static void search_window(struct search *s, bool is_long, struct chosen *seen, size_t *n_seen) {
     const struct hd_window *w = &s->w;
-    uint64_t key = hd_window_key(s->lo, w->from, w->first, w->to);
+    uint64_t key =
+        hd_window_key(s->lo, is_long ? w->first : w->from, w->first, is_long ? w->end : w->to);
     for (size_t i = 0; i < *n_seen; i++)
         if (seen[i].key == key) {
             consider(s, seen[i].best);
@@ -213,6 +216,7 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
     struct changes c = {0};
     struct chosen *seen = hd_new_array(lo->arena, struct chosen, lo->n_layers + 1);
     size_t n_seen = 0;
+    const int64_t most = hd_max(hd_knob(lo)->whole_step, hd_knob(lo)->refine_one);
     for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->plan->tilings[i].chain_last + 1) {
         struct search s = {.lo = lo, .cycles = INT64_MAX};
         TRY(hd_continue(lo->ctx));
@@ -220,11 +224,11 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         if (i >= c.to) {
             settle_all(lo, &c);
             c.from = i, c.to = hd_step_end(lo, i);
-            c.whole = hd_estimate_step(lo, c.from, c.to, INT64_MAX, lo->ordered);
+            c.whole = hd_estimate_step(lo, c.from, c.to, most, lo->ordered);
         }
         const struct asked before = s.best = get(lo, &s.w);
         s.cycles = attempt(&s, &s.best);
-        search_window(&s, seen, &n_seen);
+        search_window(&s, c.whole >= hd_knob(lo)->refine_one, seen, &n_seen);
         tile_again(lo, &s.w, &s.best);
         if (memcmp(&before, &s.best, sizeof before))
             c.of[c.n++] = (struct change){s.w, before, s.best};

@@ -94,12 +94,13 @@ size_t hd_step_end(const struct hd_lowering *lo, size_t i) {
     return i;
 }
 
-/* Cycles of the whole plan: of each step apart. */
-static int64_t plan_cycles(struct hd_lowering *lo, bool refined) {
+/* Cycles of the whole plan, of each step apart; INT64_MAX for more than `most`. */
+static int64_t plan_cycles(struct hd_lowering *lo, int64_t most, bool refined) {
     int64_t cycles = 0;
     for (size_t i = 0, end; i < lo->n_layers; i = end) {
         end = hd_step_end(lo, i);
-        int64_t step = hd_estimate_step(lo, i, end, INT64_MAX, refined);
+        int64_t left = most == INT64_MAX ? most : most - cycles,
+                step = left > 0 ? hd_estimate_step(lo, i, end, left, refined) : INT64_MAX;
         if (step == INT64_MAX) return step;
         cycles += step;
     }
@@ -243,6 +244,8 @@ static bool is_of_kind(const struct hd_lowering *lo, enum hd_chains kind) {
 struct attempts {
     const struct hd_lowering *lo;
     bool refine;
+    size_t limit_ops; /* hd_lowering.limit_ops */
+    int64_t most;     /* cycles that are worth to be known */
     struct attempt {
         int plan;
         bool ordered;   /* hd_lowering.ordered */
@@ -268,12 +271,12 @@ static void try_one(void *arg, int64_t i, int thread) {
     lo.arena = hd_arena_create(), lo.scratch = a->scratch[thread];
     struct hd_plan plan = hd_plan_copy(a->lo->plan, lo.arena);
     lo.plan = &plan;
-    lo.ordered = t->ordered;
+    lo.ordered = t->ordered, lo.limit_ops = a->limit_ops;
     lo.too_big = hd_dup(lo.arena, lo.too_big, lo.g->n_nodes * sizeof *lo.too_big);
     t->cycles = INT64_MAX;
     if (hd_continue(lo.ctx) == HD_OK && make_plan(&lo, t->plan, a->refine) == HD_OK &&
         is_of_kind(&lo, (enum hd_chains)(t->plan % CHAINS))) {
-        t->cycles = plan_cycles(&lo, a->refine), t->ops = lo.most_ops;
+        t->cycles = plan_cycles(&lo, a->most, a->refine), t->ops = lo.most_ops;
         if (t->found) hd_plan_assign(t->found, lo.plan);
     }
     hd_arena_destroy(lo.arena);
@@ -304,7 +307,7 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
     int ways = brief ? 2 : 1;
     int most = is_long ? 1 : hd_knob(lo)->plans;
     int tried[CHAINS] = {0};
-    struct attempts a = {.lo = lo, .refine = true};
+    struct attempts a = {.lo = lo, .refine = true, .most = INT64_MAX};
     for (int n = 0, plans = CHAINS * hd_knob(lo)->cuts; n < plans; n++) {
         int next = 0;
         for (int plan = 1; plan < plans; plan++)
@@ -335,7 +338,7 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
     hd_plan_assign(lo->plan, found);
     for (int i = 0, stuck = 0; i < hd_knob(lo)->sweeps && least < hd_knob(lo)->refine_one; i++) {
         TRY(hd_refine_tiles(lo)); /* what is best depends on the neighbours */
-        int64_t now = plan_cycles(lo, true);
+        int64_t now = plan_cycles(lo, INT64_MAX, true);
         if (now < least) {
             hd_plan_assign(found, lo->plan), least = now, stuck = 0;
             continue;
@@ -360,7 +363,7 @@ static hd_status look_at(struct attempts *a, int first, struct coarse *c) {
     TRY(hd_continue(a->lo->ctx));
     for (int i = 0; i < a->n; i++) {
         c->cycles[a->of[i].plan] = a->of[i].cycles;
-        if (a->of[i].cycles < (c->best < 0 ? INT64_MAX : c->cycles[c->best]))
+        if (a->of[i].cycles < INT64_MAX && (c->best < 0 || a->of[i].cycles <= c->cycles[c->best]))
             c->best = a->of[i].plan;
     }
     return HD_OK;
@@ -391,19 +394,23 @@ static hd_status search_plans(struct hd_lowering *lo) {
     hd_choose_chains(lo, HD_CHAINS_DEEP);
     for (size_t i = 0; i < lo->n_layers; i++)
         any_chain = any_chain || lo->plan->tilings[i].chain_last > lo->plan->tilings[i].chain_first;
-    struct attempts a = {.lo = lo};
-    for (int plan = 0; plan < CHAINS * hd_knob(lo)->cuts; plan++) { /* each cut, chains of a kind */
+    struct attempts a = {.lo = lo, .most = INT64_MAX};
+    const int plans = CHAINS * hd_knob(lo)->cuts;
+    for (int plan = plans - 1; plan >= 0; plan--) { /* each cut, chains of a kind */
         c.cycles[plan] = INT64_MAX;
         if (plan % CHAINS == HD_CHAINS_NONE || any_chain) a.of[a.n++].plan = plan;
     }
-    int alone = 0; /* until one tells how many operations there are */
+    int alone = 0; /* until one tells how many operations there are; the largest ring needs least */
     for (; alone < a.n && !lo->most_ops; alone++)
         try_one(&a, alone, 0), lo->most_ops = a.of[alone].ops;
-    bool is_long = alone && a.of[alone - 1].cycles >= hd_knob(lo)->refine_one;
+    a.limit_ops = (size_t)hd_max(2 * (int64_t)lo->most_ops, hd_knob(lo)->ops);
+    const int64_t found = alone ? a.of[alone - 1].cycles : INT64_MAX;
+    bool is_long = found < INT64_MAX && found >= hd_knob(lo)->refine_one;
+    if (found < INT64_MAX) a.most = found + found / hd_knob(lo)->near; /* no other is refined */
     if (is_long) leave_out(&a, alone);
     TRY(look_at(&a, alone, &c));
-    if (c.best < 0) /* the message of the last try, which has all of XM for streaming */
-        return make_plan(lo, a.of[a.n - 1].plan, false);
+    if (c.best < 0) /* the message of the plan that has all of XM for streaming */
+        return make_plan(lo, a.of[0].plan, false);
     if (is_long) TRY(look_beside(&a, &c));
     return best_refined(lo, c.cycles, c.best);
 }

@@ -15,14 +15,14 @@ graph residual {
 #= # residual on tiny: of 32768 bytes of XM 0 are a ring
 #= plan steps=1 layers=2 tensors=3 arena_bytes=1024
 #= # qconv as mx.gemm vx.map: in [1,8,8,8] out [1,8,8,8] window 1x1 stride 1,1
-#= # tile 2x8, 1 weight chunks of 1 words kept, in on chip, out on chip
-#= layer 0 a ask_tiles=4 th=2 tw=8 nb=1 cwb=1 weights_stay=1
+#= # tile 3x8, 1 weight chunks of 1 words kept, in on chip, out on chip
+#= layer 0 a chain_th=2 ask_tiles=3 th=3 tw=8 nb=1 cwb=1 weights_stay=1 chain_last=1
 #= # qadd as vx.map: in [1,8,8,8] out [1,8,8,8] window 1x1 stride 1,1
-#= # tile 8x8, in on chip, out on chip
-#= layer 1 y th=8 tw=8 chain_first=1 chain_last=1
+#= # tile 3x8, in on chip, out on chip
+#= layer 1 y chain_th=2 ask_tiles=3 th=3 tw=8 chain_last=1
 #= # [1,8,8,8]
 #= tensor 0 x use_last=1 resident=1 xm=8192 in_arena=1
 #= # [1,8,8,8]
 #= tensor 1 a use_last=1 resident=1
 #= # [1,8,8,8]
-#= tensor 2 y use_first=1 use_last=1 resident=1 xm=4096 in_arena=1 arena=512
+#= tensor 2 y use_last=1 resident=1 xm=4096 in_arena=1 arena=512

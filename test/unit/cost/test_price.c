@@ -186,6 +186,25 @@ static void at_most(void **state) {
     drop_row(&r);
 }
 
+/* A plan of more operations than are worth a price has none, whether its price is kept or not. */
+static void too_many_operations(void **state) {
+    struct row r;
+    (void)state;
+    begin(&r);
+    for (int known = 0; known < 2; known++) {
+        if (known) r.lo.prices = hd_price_memo_create(1024, -1);
+        r.lo.limit_ops = 0;
+        const int64_t all = hd_estimate_layers(&r.lo, 0, ROW, INT64_MAX);
+        for (size_t limit = 1; limit <= ROW; limit++) {
+            r.lo.limit_ops = limit, r.lo.most_ops = 0;
+            assert_int_equal(hd_estimate_layers(&r.lo, 0, ROW, INT64_MAX),
+                             limit < ROW ? INT64_MAX : all);
+        }
+    }
+    hd_price_memo_destroy(r.lo.prices);
+    drop_row(&r);
+}
+
 static uint64_t key_of(uint64_t i) {
     return i * UINT64_C(0x9E3779B97F4A7C15);
 }
@@ -254,7 +273,7 @@ int main(void) {
         cmocka_unit_test(layers_add_up),        cmocka_unit_test(a_program_begins),
         cmocka_unit_test(no_room_has_no_price), cmocka_unit_test(traffic_weighs),
         cmocka_unit_test(kept_where_it_holds),  cmocka_unit_test(at_most),
-        cmocka_unit_test(a_full_table_forgets), cmocka_unit_test(all_of_it_is_kept),
-        cmocka_unit_test(ranks_share)};
+        cmocka_unit_test(too_many_operations),  cmocka_unit_test(a_full_table_forgets),
+        cmocka_unit_test(all_of_it_is_kept),    cmocka_unit_test(ranks_share)};
     return cmocka_run_group_tests_name("price", tests, NULL, NULL);
 }

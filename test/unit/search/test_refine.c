@@ -9,7 +9,10 @@ static int64_t cycles(const struct hd_layer *l) {
     return 1;
 }
 
+static int lowered; /* tiles */
+
 static void vector_op(struct hd_lowerer *w, int64_t vectors) {
+    lowered++;
     static const enum hd_field ones[] = {HD_F_vx_n0, HD_F_vx_n1, HD_F_vx_n2};
     hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     for (int i = 0; i < 3; i++) hd_lower_set(w, ones[i], 1);
@@ -64,6 +67,24 @@ static void finds_the_least_price(void **state) {
                 for (int i = 0; i < ROW; i++) assert_int_equal(r.plan.tilings[i].ask_tiles, bands);
             drop_row(&r);
         }
+}
+
+/* In a long program chains that are alike are searched once, whatever stands around them. */
+static void long_programs_look_at_chains_alone(void **state) {
+    (void)state;
+    int tiles[2];
+    for (int is_long = 0; is_long < 2; is_long++) {
+        struct row r;
+        struct hd_knobs knobs = hd_knobs;
+        begin(&r, &low, 4);
+        knobs.refine_one = is_long ? 1 : 1000000, r.opt.knobs = &knobs;
+        lowered = 0;
+        assert_int_equal(hd_refine_tiles(&r.lo), HD_OK);
+        tiles[is_long] = lowered;
+        for (int i = 0; i < ROW; i++) assert_int_equal(r.plan.tilings[i].th, 2);
+        drop_row(&r);
+    }
+    assert_true(tiles[1] < tiles[0]); /* the first and the last have one neighbour */
 }
 
 /* Layers whose tiles come in turn are asked for tiles together. */
@@ -162,9 +183,11 @@ static void windows_are_alike(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_gets_no_slower), cmocka_unit_test(windows_are_alike),
-        cmocka_unit_test(finds_the_least_price), cmocka_unit_test(chains_are_asked_together),
-        cmocka_unit_test(recurrent_requests_are_told_apart)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(whole_gets_no_slower),
+                                       cmocka_unit_test(windows_are_alike),
+                                       cmocka_unit_test(finds_the_least_price),
+                                       cmocka_unit_test(chains_are_asked_together),
+                                       cmocka_unit_test(long_programs_look_at_chains_alone),
+                                       cmocka_unit_test(recurrent_requests_are_told_apart)};
     return cmocka_run_group_tests_name("refine", tests, NULL, NULL);
 }
