@@ -93,7 +93,7 @@ static hd_status cpu_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step
     if (!x) return hd_fail(ctx, HD_NOMEM, "cpu: no memory to load %s", m->name);
     x->model = m;
     x->arena = hd_arena_create();
-    hd_status s = hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &x->graph);
+    hd_status s = hd_graph_load(ctx, m->graph, m->graph_bytes, &x->graph);
     if (s == HD_OK) s = hd_host_choose_io(ctx, x->arena, m, step, x->graph, &x->io);
     bool nothing = step >= 0 && !m->steps[step].n_nodes;
     static const int none = 0;

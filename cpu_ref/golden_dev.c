@@ -118,7 +118,7 @@ static hd_status golden_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int s
     if (!x) return hd_fail(ctx, HD_NOMEM, "golden: no memory to load %s", m->name);
     x->model = m;
     x->arena = hd_arena_create();
-    hd_status s = hd_note(ctx, hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &x->graph),
+    hd_status s = hd_note(ctx, hd_graph_load(ctx, m->graph, m->graph_bytes, &x->graph),
                           "while loading %s", m->name);
     if (s == HD_OK) s = hd_host_choose_io(ctx, x->arena, m, step, x->graph, &x->io);
     if (s == HD_OK && step >= 0) {

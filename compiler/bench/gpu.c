@@ -168,7 +168,7 @@ static hd_status on_paper(struct bench *b, const char *name, const hd_model *m) 
     struct hd_gpu_plan *p = NULL;
     hd_ctx *ctx = b->c->ctx;
     hd_graph *g;
-    TRY(hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &g));
+    TRY(hd_graph_load(ctx, m->graph, m->graph_bytes, &g));
     hd_status s = hd_gpu_plan_on_paper(ctx, b->api, &card, g, m, NULL, &p);
     if (s == HD_OK) {
         struct hd_exec_step *steps = hd_new_array(b->a, struct hd_exec_step, p->n_steps + 1);
@@ -199,7 +199,7 @@ static hd_status open_alone(struct bench *b, const hd_model *m, const void *cons
     hd_cmd_device_options(b->c, &none, &o);
     TRY(b->api->open(ctx, &x->gpu));
     if (o.db) TRY(hd_schedules_open(ctx, o.db, false, &x->tuning.db));
-    TRY(hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &x->g));
+    TRY(hd_graph_load(ctx, m->graph, m->graph_bytes, &x->g));
     TRY(hd_gpu_plan_create(ctx, b->api, x->gpu, x->g, m, NULL, NULL, 0, &o, &x->tuning, &x->plan));
     const struct hd_host_io *io = &x->plan->io;
     x->buffer = hd_new_array(b->a, hd_gpu_mem *, (size_t)(io->n_in + io->n_out) + 1);

@@ -197,7 +197,7 @@ void quantize_progress(struct job *j, const char *what) {
 
 /* ---- calibration ---- */
 
-enum { PART_BYTES = 192 << 20 }; /* of values that are outputs of one run, or wait to be compared */
+enum { PART_BYTES = 96 << 20 }; /* of values that are outputs of one run, or wait to be compared */
 
 static void start_stats(struct job *j) {
     const hd_graph *g = j->ref;

@@ -101,7 +101,7 @@ hd_status hd_facts_of(hd_ctx *ctx, const hd_model *m, hd_session *s, double out[
     hd_arena *a = hd_arena_create();
     int n = s ? hd_session_steps(s, &steps) : 0;
     memset(out, 0, HD_FACTS * sizeof *out);
-    hd_status status = hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &g);
+    hd_status status = hd_graph_load(ctx, m->graph, m->graph_bytes, &g);
     if (status == HD_OK && n) {
         bool *slow = slow_nodes(a, g, steps, n);
         out[FACT_starts] = 1;

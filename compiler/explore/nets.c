@@ -46,13 +46,8 @@ static hd_status open_net(struct hd_cmd *c, hd_arena *a, const char *folder, str
         TRY(read_legal(c, out, &net->legal));
         net->macs = hd_integer_macs(net->legal);
     }
-    void *bytes;
-    size_t n;
-    TRY(hd_graph_save(c->ctx, net->legal, &bytes, &n));
-    hd_status s = hd_graph_load(c->ctx, bytes, n, &copy);
-    free(bytes);
-    TRY(s);
-    s = hd_prepare(c->ctx, copy);
+    TRY(hd_graph_copy(c->ctx, net->legal, &copy));
+    hd_status s = hd_prepare(c->ctx, copy);
     if (s == HD_OK) s = hd_graph_save(c->ctx, copy, &net->prepared, &net->prepared_bytes);
     hd_graph_destroy(copy);
     return s;
@@ -126,7 +121,7 @@ static hd_status lower(hd_ctx *ctx, const struct hd_net *net, const struct hd_ma
                                            .threads = 1,
                                            .prices = net->prices};
     hd_graph *g;
-    TRY(hd_graph_load_borrowed(ctx, net->prepared, net->prepared_bytes, &g));
+    TRY(hd_graph_load(ctx, net->prepared, net->prepared_bytes, &g));
     hd_status s = hd_lower(ctx, g, &opt, out);
     hd_graph_destroy(g);
     return s;

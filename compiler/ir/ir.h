@@ -229,11 +229,9 @@ void hd_node_print(const hd_graph *g, int node, FILE *out); /* its line of that 
 hd_status hd_graph_parse(hd_ctx *ctx, const char *text, const char *name, hd_graph **out);
 
 /* Binary form, little endian, for the GRAPH section of a model. *out is malloc'd. Read checks every
- * bound, then verifies. */
+ * bound, then verifies; constants stay in data, which outlives the graph. */
 hd_status hd_graph_save(hd_ctx *ctx, const hd_graph *g, void **out, size_t *out_bytes);
 hd_status hd_graph_load(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out);
-/* The same with constants that lie in data, which outlives the graph. */
-hd_status hd_graph_load_borrowed(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out);
 /* A copy with the same ids. */
 hd_status hd_graph_copy(hd_ctx *ctx, const hd_graph *g, hd_graph **out);
 /* Which sizes the file of g left open, which is no part of the saved form. */

@@ -119,7 +119,6 @@ struct reader {
     struct hd_cursor c;
     hd_graph *g;
     int depth; /* of nested graphs */
-    bool borrows;
 };
 
 static hd_status bad(struct reader *r, const char *what) {
@@ -151,7 +150,7 @@ static hd_status get_tensor(struct reader *r) {
     hd_cursor_take(&r->c, (DATA_ALIGN - r->c.at % DATA_ALIGN) % DATA_ALIGN);
     const void *data = hd_cursor_take(&r->c, want), *copy = data;
     if (!data) return bad(r, "constant cut short");
-    if (!r->borrows || (uintptr_t)data % DATA_ALIGN) {
+    if ((uintptr_t)data % DATA_ALIGN) {
         char *own = hd_alloc(r->g->arena, want + 1);
         if (want) memcpy(own, data, want);
         copy = own;
@@ -268,8 +267,8 @@ static hd_status get_graph(struct reader *r) {
     return r->c.bad ? bad(r, "cut short") : HD_OK;
 }
 
-static hd_status load(hd_ctx *ctx, const void *data, size_t bytes, bool borrows, hd_graph **out) {
-    struct reader r = {ctx, {.data = data, .n = bytes}, hd_graph_create(), 0, borrows};
+hd_status hd_graph_load(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out) {
+    struct reader r = {ctx, {.data = data, .n = bytes}, hd_graph_create(), 0};
     hd_status s = get_graph(&r);
     if (s == HD_OK && r.c.at != r.c.n) s = bad(&r, "bytes behind the end");
     if (s == HD_OK) s = hd_graph_verify(ctx, r.g);
@@ -278,14 +277,6 @@ static hd_status load(hd_ctx *ctx, const void *data, size_t bytes, bool borrows,
     else
         hd_graph_destroy(r.g);
     return s;
-}
-
-hd_status hd_graph_load(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out) {
-    return load(ctx, data, bytes, false, out);
-}
-
-hd_status hd_graph_load_borrowed(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out) {
-    return load(ctx, data, bytes, true, out);
 }
 
 void hd_graph_copy_open(const hd_graph *g, hd_graph *to) {
@@ -303,7 +294,11 @@ hd_status hd_graph_copy(hd_ctx *ctx, const hd_graph *g, hd_graph **out) {
     size_t bytes = 0;
     TRY(hd_graph_save(ctx, g, &data, &bytes));
     hd_status s = hd_graph_load(ctx, data, bytes, out);
-    free(data);
-    if (s == HD_OK) hd_graph_copy_open(g, *out);
-    return s;
+    if (s != HD_OK) {
+        free(data);
+        return s;
+    }
+    hd_arena_own((*out)->arena, data);
+    hd_graph_copy_open(g, *out);
+    return HD_OK;
 }

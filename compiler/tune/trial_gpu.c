@@ -83,7 +83,7 @@ static hd_status add_net(struct device *d, hd_model *m, const void *const *in, s
     hd_ctx *ctx = d->c->ctx;
     *hd_push(d->a, d->nets, d->n_nets, d->cap_nets) = n;
     n->m = m;
-    TRY(hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &n->g));
+    TRY(hd_graph_load(ctx, m->graph, m->graph_bytes, &n->g));
     TRY(hd_gpu_plan_on_paper(ctx, d->api, d->api->limits(d->gpu), n->g, m, NULL, &n->plan));
     n->value = hd_golden_tensors(n->g, d->a);
     for (int i = 0; i < m->n_inputs; i++)

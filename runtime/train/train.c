@@ -176,7 +176,7 @@ static int by_place(const void *a, const void *b) {
 static hd_status order_outputs(hd_ctx *ctx, hd_arena *a, const hd_model *m, int *order) {
     hd_graph *g = NULL;
     struct hd_mem_plan plan;
-    TRY(hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &g));
+    TRY(hd_graph_load(ctx, m->graph, m->graph_bytes, &g));
     hd_mem_order_graph(g, a, &plan);
     size_t *at = hd_new_array(a, size_t, g->n_nodes + 1);
     struct place *p = hd_new_array(a, struct place, (size_t)m->n_outputs + 1);

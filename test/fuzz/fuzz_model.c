@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     hd_model *m = NULL;
     hd_graph *g = NULL;
     if (hd_model_load_memory(ctx, file, size, "fuzz", &m) == HD_OK) {
-        if (hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &g) == HD_OK) hd_graph_destroy(g);
+        if (hd_graph_load(ctx, m->graph, m->graph_bytes, &g) == HD_OK) hd_graph_destroy(g);
         hd_model_destroy(m);
     }
     hd_ctx_destroy(ctx);

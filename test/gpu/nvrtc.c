@@ -94,7 +94,7 @@ static hd_status plan(hd_ctx *ctx, const char *folder, int round, int *out_threa
     TRY(hd_machine_load(ctx, "base", &o.machine));
     TRY(hd_compile(ctx, path, &o, &m));
     hd_arena *a = hd_arena_create();
-    TRY(hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &g));
+    TRY(hd_graph_load(ctx, m->graph, m->graph_bytes, &g));
     TRY(hd_host_choose_io(ctx, a, m, -1, g, &io));
     if (round) {
         TRY(tuned_db(ctx, &api, &stand_in.limits, g, m, &r, DB, &sum));

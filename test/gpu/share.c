@@ -45,7 +45,7 @@ static hd_status plan(hd_ctx *ctx, const char *folder, struct hd_gpu_share *out)
     TRY(hd_machine_load(ctx, "base", &o.machine));
     TRY(hd_compile(ctx, path, &o, &m));
     hd_arena *a = hd_arena_create();
-    TRY(hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &g));
+    TRY(hd_graph_load(ctx, m->graph, m->graph_bytes, &g));
     TRY(hd_host_choose_io(ctx, a, m, -1, g, &io));
     TRY(hd_gpu_plan_create(ctx, &api, &stand_in, g, m, &io, NULL, 0, NULL, NULL, &p));
     *out = hd_gpu_plan_share(p);
