@@ -7,7 +7,6 @@ enum {
 #define CLOCK(machine, least, likely, most) HD_MHZ_##machine = likely,
 #include "isa/clock.def"
     HD_MHZ_big = HD_MHZ_base,
-    HD_MHZ_k26 = HD_MHZ_base,
 };
 
 #endif

@@ -1,8 +1,8 @@
 # Area and clock of the RTL by yosys and hw/synth. Not part of `make test`: it takes minutes and needs yosys (scripts/deps.sh formal).
 
-SYNTH ?= tiny base
+SYNTH ?= tiny nano lean base k26
 
-synth: $(SYNTH:%=synth-%) ## area per module and longest paths, compared with hw/synth/budget.txt (SYNTH="tiny base"); BLESS=1 writes that; MODULE="hd_sem" alone
+synth: $(SYNTH:%=synth-%) ## area per module and longest paths, compared with hw/synth/budget.txt (SYNTH="tiny nano lean base k26"); BLESS=1 writes that; MODULE="hd_sem" alone
 synth-%: $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv
 	$(Q)$(need_yosys)
 	$(Q)$(PYTHON) hw/synth/synth.py build/synth $(GEN) $* hw/synth/budget.txt isa/clock.def $(if $(BLESS),--bless) $(MODULE) -- $(RTL_SRCS)

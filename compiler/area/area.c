@@ -76,7 +76,8 @@ static struct hd_area of_memory(const struct memory *q) {
         if (rams[i].grain == grain) row = &rams[i];
     struct hd_area one = row->of, all = {0};
     add(&all, &one, q->width / 64 * (q->depth > row->depth ? q->depth / row->depth : 1));
-    all.bram = ceil(all.bram);
+    /* words that are written whole have the bits for parity, too, and end with half a block */
+    all.bram = grain == 64 ? ceil(2 * all.bram * 64 / 72) / 2 : ceil(all.bram);
     one = (struct hd_area){0};
     add(&one, &all, q->copies);
     return one;

@@ -243,8 +243,8 @@ module hd_lw #(
   assign part_o.wm   = write && d_mem == hd_isa_pkg::LwMemWm;
   assign part_o.pm   = write && d_mem == hd_isa_pkg::LwMemPm;
   assign part_o.tm   = write && d_mem == hd_isa_pkg::LwMemTm;
-  assign part_o.col  = d_col;
-  assign part_o.k    = d_k;
+  assign part_o.col  = write && d_col;  // LUTs drive these: tools double LUTs, but not a memory
+  assign part_o.k    = write ? d_k : '0;
   assign part_o.addr = d_loc + word_q;
   assign part_o.part = part_q;
   always_comb begin

@@ -100,7 +100,7 @@ module hd_mac_array (
 
   always_ff @(posedge clk_i) begin
     en_q    <= rst_ni ? {en_q[4:0], en_i} : '0;
-    first_q <= {first_q[4:0], first_i};
+    first_q <= rst_ni ? {first_q[4:0], first_i} : '0;  // a reset keeps it from a shift register of LUTs, which cannot be doubled
     uns_q   <= {uns_q[0], x_unsigned_i};
   end
 

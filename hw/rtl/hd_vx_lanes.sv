@@ -67,13 +67,20 @@ module hd_vx_lanes (
   hd_isa_pkg::vx_params_t p;
   assign p = p_i;
 
+  // What selects in all lanes is in flip-flops: tools copy what drives many loads, but not memories.
+  (* ram_style = "registers" *)
   logic               dw       [Slots];
+  (* ram_style = "registers" *)
   logic [1:0]         width    [Slots];  // of a dw: columns of a window
+  (* ram_style = "registers" *)
   logic [2:0]         a_kind   [Slots];
+  (* ram_style = "registers" *)
   logic [2:0]         b_kind   [Slots];
   logic use_bias [Slots];
+  (* ram_style = "registers" *)
   logic scale_pm [Slots];
   logic [2:0]         alu      [Slots];
+  (* ram_style = "registers" *)
   logic [1:0]         red      [Slots];
   logic [1:0]         d_kind   [Slots];
   logic [2:0]         fn       [Slots];

@@ -17,7 +17,7 @@ class Module:
     """Nets are numbers from 2, as yosys has them; rows are of the table of delays.
 
     starts: net, row, cell. arcs: net, net, row, cell, sink. ends: net, row, cell, sink. A sink is an index of `sinks`: the
-    rows near and fixed of an input. loads: net, 1 if it is a reset or enable."""
+    rows near and fixed of an input. loads: net, 1 if it is a reset or enable, cell."""
 
     def __init__(self, name, text, delays):
         self.name, self.delays, self.ports = name, delays, {p: v["bits"] for p, v in text["ports"].items()}
@@ -42,7 +42,7 @@ class Module:
         def table(rows, n):
             return np.array(rows, dtype=np.int32).reshape(-1, n)
         self.starts, self.arcs, self.ends = table(starts, 3), table(arcs, 5), table(ends, 4)
-        self.loads, self.driven, self.clocks = table(loads, 2), table(driven, 2), np.array(sorted(clocks), dtype=np.int32)
+        self.loads, self.driven, self.clocks = table(loads, 3), table(driven, 2), np.array(sorted(clocks), dtype=np.int32)
 
     def add(self, delays, n, c, starts, arcs, ends, loads, clocks):
         kind, bits, directions = c["type"], c["connections"], c["port_directions"]
@@ -71,7 +71,7 @@ class Module:
                     fail(f"{delays.path}: no row for the input {p} of a {kind} ({n} of {self.name})")
                 if not any(delays.rows[i].what == "fixed" for i in wires.get(p, ())):
                     control = int(bool(CONTROL.fullmatch(p)) and not kind.startswith(("LUT", "CARRY", "MUX")))
-                    loads += [(b, control) for b in nets]
+                    loads += [(b, control, n) for b in nets]
             elif p not in made and any(not isinstance(b, str) for b in bs) and self.used(bs):
                 fail(f"{delays.path}: no row for the output {p} of a {kind} ({n} of {self.name})")
 
@@ -103,6 +103,7 @@ class Machine:
         module = find(top)[0]
         delays = module.delays
         self.find, self.delays, self.instances, self.same = find, delays, [], []
+        self.original, self.copied_arcs = {}, {}  # of copies (fanout.py)
         self.n_nets = self.n_cells = self.n_arcs = 0
         self.parts = {k: [] for k in ("starts", "arcs", "ends", "loads", "driven", "clocks", "offsets")}
         nets = self.place("", module)
@@ -115,7 +116,7 @@ class Machine:
                 self.parts["driven"].append(self.rows(found, kind))
             else:
                 self.parts["ends"].append(self.rows(found, port_out, -1, delays.sink(())))
-                self.parts["loads"].append(self.rows(found, 0))
+                self.parts["loads"].append(self.rows(found, 0, -1))
         self.finish()
 
     @staticmethod
@@ -138,7 +139,7 @@ class Machine:
         p["starts"].append(moved(module.starts, [0], 2))
         p["arcs"].append(moved(module.arcs, [0, 1], 3))
         p["ends"].append(moved(module.ends, [0], 2))
-        p["loads"].append(moved(module.loads, [0]))
+        p["loads"].append(moved(module.loads, [0], 2))
         p["driven"].append(moved(module.driven, [0]))
         p["clocks"].append(nets[module.clocks])
         self.n_cells += len(module.cells)
@@ -186,13 +187,16 @@ class Machine:
             setattr(self, k, rows)
         self.clocks = np.unique(root[np.concatenate(self.parts["clocks"])])
         self.parts = self.same = None
-        self.n_loads = np.bincount(self.loads[:, 0], minlength=self.n_nets)
-        self.n_control = np.bincount(self.loads[self.loads[:, 1] == 1, 0], minlength=self.n_nets)
+        self.count_loads()
         self.driver = np.zeros(self.n_nets, dtype=np.int32)
         self.driver[self.driven[:, 0]] = self.driven[:, 1]
         twice = np.flatnonzero(np.bincount(self.driven[:, 0], minlength=self.n_nets) > 1)
         if len(twice):
             fail(f"{self.net_name(twice[0])} has two drivers")
+
+    def count_loads(self):
+        self.n_loads = np.bincount(self.loads[:, 0], minlength=self.n_nets)
+        self.n_control = np.bincount(self.loads[self.loads[:, 1] == 1, 0], minlength=self.n_nets)
 
     def of_cell(self, cell):
         """(path of the instance, module, number in it) of a cell; a port is of the top module."""
@@ -205,7 +209,8 @@ class Machine:
         return path, module, cell - first
 
     def net_name(self, net):
-        """Name of a net in the outermost instance that names it."""
+        """Name of a net in the outermost instance that names it; a copy (fanout.py) has that of its original."""
+        net = self.original.get(net, net)
         if not hasattr(self, "by_root"):
             self.by_root = np.argsort(self.root, kind="stable")
             self.roots = self.root[self.by_root]

@@ -15,8 +15,8 @@ changed is synthesised again. Counts are of all instances of a module, its submo
 their own line. LUT: LUT1..6, inverters (one a net, and none for set and reset of flip-flops, which
 have their own), and the LUTs of distributed memory.
 
-ns: the netlists are joined and timed (timing.py) by delays.txt; a module has the longest path that
-ends in it. Exit 1 when a line `MACHINE MODULE COLUMN MAX` of the budget is exceeded, when a module
+ns: the netlists are joined, drivers of more loads than LOADS doubled (fanout.py; the copies count), and timed (timing.py)
+by delays.txt; a module has the longest path that ends in it. Exit 1 when a line `MACHINE MODULE COLUMN MAX` of the budget is exceeded, when a module
 without a line for its ns needs more than PERIOD_NS, when a net has more loads than LOADS, or when
 the clock is not the one in CLOCK_FILE. A line of ns or loads is a debt, and is printed.
 """
@@ -24,6 +24,7 @@ import collections, hashlib, json, os, re, resource, subprocess, sys, time
 from concurrent.futures import ThreadPoolExecutor
 
 from delays import Delays
+import fanout
 from netlist import Machine, Module
 from timing import Timing
 
@@ -240,12 +241,23 @@ def false_paths(path):
 
 def timed(top, find):
     """The machine under a module, joined and timed; {module: longest path that ends in it, in ns}, or
-    the ns of a module that is timed alone."""
+    the ns of a module that is timed alone; {(module, kind of cell): copies for the limit of loads}."""
     whole = top == "hd_top"
     false = false_paths(f"{HERE}/false_paths.txt") if whole else ()
-    t = Timing(Machine(top, find), false)
+    machine = Machine(top, find)
+    copies = fanout.limit(machine, LOADS["loads"])
+    t = Timing(machine, false)
     by_module = {name: ps / 1000 for name, ps in t.by_module().items()}
-    return t, by_module if whole else t.period[1] / 1000
+    return t, by_module if whole else t.period[1] / 1000, copies
+
+
+def add_copies(rows, copies):
+    """Counts the cells that the limit of loads doubles; prints how many."""
+    for (module, kind), n in copies.items():
+        column = "LUT" if kind == "INV" else cost(kind)[0]
+        rows[module][column] += n
+    flops = sum(n for (_, kind), n in copies.items() if kind.startswith("FD"))
+    print(f"copies of drivers of more than {LOADS['loads']} loads: {flops} FF, {sum(copies.values()) - flops} LUT")
 
 
 def table(work, cache, sources, only):
@@ -365,11 +377,12 @@ def main():
     rows, (n, made), find = table(work, cache, packages + sys.argv[split + 1:], only)
     if only:
         for name in only:
-            timing, rows[name]["ns"] = timed(name, find)
+            timing, rows[name]["ns"], _ = timed(name, find)
             timing.show(PATHS, print)
         print_table(rows, only)
         return 0
-    timing, by_module = timed("hd_top", find)
+    timing, by_module, copies = timed("hd_top", find)
+    add_copies(rows, copies)
     for name, ns in by_module.items():
         rows[name]["ns"] = ns
     rows["total"] = {c: sum(r[c] for r in rows.values()) for c in ["copies", *COLUMNS]}

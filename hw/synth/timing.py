@@ -128,6 +128,7 @@ class Timing:
         """Name of the net that an arc drives, in its module, and that module."""
         if not hasattr(self, "first_arcs"):
             self.first_arcs = np.array([a for *_, a in self.m.instances])
+        arc = self.m.copied_arcs.get(int(arc), arc)
         i = np.searchsorted(self.first_arcs, arc, side="right") - 1
         path, module, _, _, first = self.m.instances[i]
         net = module.arcs[arc - first, 1]

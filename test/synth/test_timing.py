@@ -10,6 +10,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, f"{HERE}/../../hw/synth")
+import fanout  # noqa: E402
 from delays import Delays  # noqa: E402
 from netlist import Machine, Module  # noqa: E402
 from timing import Timing  # noqa: E402
@@ -191,6 +192,40 @@ def joined():
     expect("wide enables", [(n, c) for n, c, _ in t.wide_nets(5, 4)], [(5, 5), (5, 0)])
 
 
+def copies():
+    """Drivers of many loads, doubled until none has more."""
+    def limited(cells, most, **more):
+        delays = table()
+        m = Machine("top", lambda kind: (Module(kind, module(cells, **more), delays), 1))
+        made = fanout.limit(m, most)
+        return made, m, Timing(m)
+
+    # seven loads of b: two copies more; a has three loads then
+    flops = {"a": ff("0", 3), "b": ff(3, 4), **{f"c{i}": ff(4, 10 + i) for i in range(7)}}
+    made, m, t = limited(flops, 3)
+    expect("copies of flip-flops", dict(made), {("top", "FDRE"): 2})
+    expect("loads of copies", sorted(m.n_loads[m.n_loads > 0].tolist()), [1, 3, 3, 3])
+    expect("wide after copies", t.wide_nets(3, 99), [])
+    expect("ends of copies", len(m.ends), 8)
+    # LUTs, which keep their arcs; a cell that reads twice stays whole
+    luts = {"a": ff("0", 3), "l": lut([3], 4), "m": lut([4, 4], 5), "n": lut([4], 6), "o": lut([4], 7),
+            **{f"c{i}": ff(5 + i, 20 + i) for i in range(3)}}
+    made, m, t = limited(luts, 2)
+    expect("copies of LUTs", dict(made), {("top", "LUT1"): 1})
+    expect("loads of LUTs", sorted(m.n_loads[m.n_loads > 0].tolist()), [1, 1, 1, 2, 2, 2])
+    expect("period through copies", int(t.period[1]), 100 + 300 + 100 + 300 + 100 + 30 + 50)
+    lines = []
+    t.show(1, lines.append)
+    expect("name of a copy", [l.split()[-1] for l in lines[2:]], ["1", "4", "5", "clock"])
+    # enables stay; ports and multipliers cannot be doubled
+    enables = {"e": ff("0", 4), **{f"c{i}": ff("0", 10 + i, CE=4) for i in range(5)}}
+    expect("enables", dict(limited(enables, 2)[0]), {})
+    given = {f"c{i}": ff(4, 10 + i) for i in range(5)}
+    expect("a port", dict(limited(given, 2, x=("input", [4]))[0]), {})
+    ram = cell("URAM288", CLK=CLOCK, ADDR_A=["0"], DOUT_A=[4])
+    expect("a memory", dict(limited({"r": ram, **given}, 2)[0]), {})
+
+
 def refusals():
     two = module({"a": ff("0", 3), "l": lut([3], 4), "b": ff(4, 5)})
     two["netnames"] = {"slow_q": {"bits": [3], "hide_name": 0}}
@@ -212,6 +247,7 @@ def refusals():
 def main():
     cells()
     joined()
+    copies()
     refusals()
     Delays(f"{HERE}/../../hw/synth/delays.txt")
     print("test_timing: ok")
