@@ -22,7 +22,7 @@
  * share one, the next waits for this one. */
 static const int granule_shift[HD_SPACES] = {[HD_SPACE_XM] = 4, [HD_SPACE_ARENA] = 6};
 enum {
-    BLOCK = 32,    /* granules that are looked at together, where all of them are touched */
+    BLOCK = 128,   /* granules that are looked at together, where all of them are touched */
     MANY = 1 << 18 /* operations that there is room for: to grow leaves what was there behind */
 };
 
