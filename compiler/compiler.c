@@ -136,7 +136,7 @@ static hd_status check_known(hd_ctx *ctx, const hd_graph *g) {
                 return hd_fail(
                     ctx, HD_UNSUPPORTED,
                     "node '%s' (%s): the shape of '%s' depends on the values of the run; "
-                    "give some with --inputs",
+                    "give some with --inputs (quantize: --calibrate)",
                     n->name, hd_ir_ops[n->op].name, g->tensors[n->out[k]].name);
     }
     return HD_OK;

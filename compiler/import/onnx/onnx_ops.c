@@ -211,7 +211,7 @@ static hd_status want_shapes(struct hd_importer *m, const struct hd_onnx_node *n
             return hd_onnx_bad(
                 m, n, HD_UNSUPPORTED,
                 "the shape of input %zu ('%s') depends on the values of the run; give "
-                "some with --inputs",
+                "some with --inputs (quantize: --calibrate)",
                 i, t->name);
     }
     return HD_OK;

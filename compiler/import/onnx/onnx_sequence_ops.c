@@ -44,7 +44,8 @@ static hd_status position(struct hd_importer *m, const struct hd_onnx_node *n, s
     struct hd_tensor x = m->g->tensors[t];
     if (!data)
         return hd_onnx_bad(m, n, HD_UNSUPPORTED,
-                           "position '%s' is known in the run only; give values with --inputs",
+                           "position '%s' is known in the run only; give values with --inputs "
+                           "(quantize: --calibrate)",
                            x.name);
     if (hd_tensor_elems(&x) != 1 || (x.dtype != HD_I64 && x.dtype != HD_I32))
         return hd_onnx_bad(m, n, HD_INVALID, "position '%s' must be one integer", x.name);
