@@ -356,11 +356,17 @@ static bool reduction(hd_graph *g, int node) {
     return false;
 }
 
+/* A function of one tensor, though a product. */
+static bool is_square(const struct hd_node *n) {
+    return n->op == HD_IR_mul && n->in[0] == n->in[1];
+}
+
 static bool match_quantize(hd_ctx *ctx, hd_graph *g, int q) {
     struct hd_qmatch m;
     if (!open_match(ctx, g, q, &m)) return false;
     int node = g->tensors[m.value].producer;
     if (node < 0) return false;
+    if (is_square(&g->nodes[node]) && hd_qdq_table(ctx, g, q)) return true;
     switch (g->nodes[node].op) {
     case HD_IR_dequantize:
         return match_rescale(&m);
