@@ -15,7 +15,8 @@
 #include "compiler/pass/qdq.h"
 #include "runtime/base/num.h"
 
-enum { ELEMENTS_MOST = 1 << 20, OPERANDS_MOST = 16, CHANNELS_MOST = 512 };
+/* ELEMENTS_MOST: of a constant that is broadcast. */
+enum { ELEMENTS_MOST = 1 << 20, OPERANDS_MOST = 16, CHANNELS_MOST = 2048 };
 
 /* The image that t is in another shape, in which other bytes than its channels lie side by side; -1
  * = none. */
@@ -191,7 +192,8 @@ static bool elementwise(hd_graph *g, int node) {
     if (!pair && n.op != HD_IR_qtable && n.op != HD_IR_qrescale) return false;
     for (int k = 0; k <= pair && x < 0; k++)
         if (hd_same_shape(&g->tensors[n.in[k]], &y)) x = image_of(g, n.in[k]);
-    if (x < 0 || hd_tensor_elems(&y) > ELEMENTS_MOST) return false;
+    bool fixed = pair && (g->tensors[n.in[0]].data || g->tensors[n.in[1]].data);
+    if (x < 0 || (fixed && hd_tensor_elems(&y) > ELEMENTS_MOST)) return false;
     const struct hd_tensor image = g->tensors[x];
     for (int make = 0; make < 2; make++)
         for (int k = 0; k < n.n_in; k++) {

@@ -3,7 +3,7 @@
  *   f(x), x [N,C,L]   ->   reshape(f(reshape(x))),   of [N,C,1,L]
  *
  *   f: convolutions, pools, elementwise operations, functions and concats beside each other, where
- *   one of them has few channels or is transposed
+ *   one of them has few channels or is transposed, or channels are taken apart for a product
  *
  * needs: shapes, integers of 8 bits. gives: the same values. destroys: nodes that nothing reads
  *
@@ -77,9 +77,27 @@ static bool may_gain(const hd_graph *g, const struct hd_node *n) {
     return w->data && w->dim[w->rank - 1] > 1 && hd_min(x->dim[1], w->dim[0]) < LANES;
 }
 
+/* Channels that are taken apart for an operation on two tensors; pass images knows those of images:
+ * masks of several sources. */
+static bool taken_apart(const hd_graph *g, const struct hd_node *n) {
+    enum { USERS = 4 };
+    int user[USERS];
+    if (n->dead || n->op != HD_IR_reshape || !is_signal(&g->tensors[n->in[0]])) return false;
+    const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
+    size_t users = hd_graph_users(g, n->out[0], user, USERS);
+    if (!y->known || y->rank != IMAGE || y->dim[0] != x->dim[0] || y->dim[1] == x->dim[1] ||
+        y->dim[IMAGE - 1] != x->dim[SIGNAL - 1])
+        return false;
+    for (size_t i = 0; i < users && i < USERS; i++)
+        if (hd_is_pair(g->nodes[user[i]].op)) return true;
+    return false;
+}
+
 /* Signals that such a node makes or reads, and those that are elementwise from or to these. */
 static void mark(struct lines *s) {
     const hd_graph *g = s->g;
+    for (size_t i = 0; i < g->n_nodes; i++)
+        if (taken_apart(g, &g->nodes[i])) s->marked[g->nodes[i].in[0]] = true;
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < g->n_nodes; i++) {
@@ -135,6 +153,21 @@ static void replace(struct lines *s, int node, int count) {
     s->image[n.out[0]] = made;
 }
 
+/* Readers that took a signal for such an image before read the one that was made. */
+static void join_views(const struct lines *s) {
+    hd_graph *g = s->g;
+    for (size_t i = 0, n = g->n_nodes; i < n; i++) {
+        const struct hd_node *nd = &g->nodes[i];
+        if (nd->dead || nd->op != HD_IR_reshape || (size_t)nd->in[0] >= s->n) continue;
+        int image = s->image[nd->in[0]], y = nd->out[0];
+        if (image < 0 || y == image || hd_graph_is_output(g, y) ||
+            !hd_same_shape(&g->tensors[y], &g->tensors[image]))
+            continue;
+        hd_graph_kill(g, (int)i);
+        hd_graph_replace(g, y, image);
+    }
+}
+
 hd_status hd_pass_lines(hd_ctx *ctx, hd_graph *g) {
     struct lines s = {.g = g, .n = g->n_tensors};
     int *order = hd_new_array(g->arena, int, g->n_nodes + 1);
@@ -147,6 +180,7 @@ hd_status hd_pass_lines(hd_ctx *ctx, hd_graph *g) {
         int count = operands(g, &g->nodes[order[i]]);
         if (count && s.marked[g->nodes[order[i]].out[0]]) replace(&s, order[i], count);
     }
+    join_views(&s);
     hd_pass_dce(g);
     return hd_graph_infer(ctx, g);
 }

@@ -100,6 +100,9 @@ static void passes_keep_values(void **state) {
     keeps_values("test/golden/pass/images.t", "images", 0);
     keeps_values("test/golden/pass/images_copies.t", "images", 0);
     keeps_values("test/golden/pass/lines.t", "lines", 0);
+    keeps_values("test/golden/pass/lines_view.t", "lines", 0);
+    keeps_values("test/golden/pass/lines_apart.t", "lines", 0);
+    keeps_values("test/golden/pass/qdq_square.t", "qdq", 0);
     keeps_values("test/golden/pass/phases_shape.t", "phases", 0);
     keeps_values("test/golden/pass/pixels.t", "pixels", 0);
     keeps_values("test/golden/pass/gaps.t", "gaps", 0);
