@@ -50,9 +50,9 @@ int cmd_graph(struct hd_cmd *c) {
     hd_model *m = NULL;
     hd_graph *legal = NULL, *import = NULL;
     int status = draw(c, a, &m, &legal, &import) == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
-    hd_model_destroy(m);
     hd_graph_destroy(import);
-    hd_graph_destroy(legal);
+    hd_graph_destroy(legal); /* its constants lie in the model */
+    hd_model_destroy(m);
     hd_arena_destroy(a);
     return status;
 }

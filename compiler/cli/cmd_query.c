@@ -143,9 +143,9 @@ int cmd_query(struct hd_cmd *c) {
     if (status == HD_EXIT_DONE && !hd_cmd_json_on_stdout(c)) print(&x, stdout);
     if (status == HD_EXIT_DONE && c->opt.json) status = hd_cmd_write_json(c, to_json(&x));
     hd_session_close(x.session);
-    hd_model_destroy(x.model);
     hd_graph_destroy(x.graph);
-    hd_graph_destroy(x.legal);
+    hd_graph_destroy(x.legal); /* its constants lie in the model */
+    hd_model_destroy(x.model);
     hd_arena_destroy(x.a);
     return status;
 }

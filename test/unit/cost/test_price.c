@@ -201,6 +201,12 @@ static void too_many_operations(void **state) {
                              limit < ROW ? INT64_MAX : all);
         }
     }
+    struct hd_lowerer *w;
+    hd_arena *a = hd_arena_create();
+    r.lo.limit_ops = 1; /* lowering ends at the next layer, so that no more are in memory */
+    assert_int_equal(hd_lower_layers(&r.lo, a, r.layers[0].step, 0, ROW, &w), HD_UNSUPPORTED);
+    assert_int_equal(w->s.n_ops, 2);
+    hd_arena_destroy(a);
     hd_price_memo_destroy(r.lo.prices);
     drop_row(&r);
 }
